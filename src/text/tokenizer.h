@@ -7,27 +7,33 @@
 #include <string_view>
 #include <vector>
 
+#include "base/token.h"
 #include "plait/result.h"
 
 namespace plait {
 
-using Token = std::int32_t;
-
-enum class TokenType : std::int8_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
+enum class TokenType : std::int8_t {
+  kNormal = 1,
+  kUnknown = 2,
+  kControl = 3,
+  kUserDefined = 4,
+  kUnused = 5,
+  kByte = 6
+};
 
 // A vocabulary as plain data, whatever file it came from. Ids of -1 mean: has none.
 struct Vocabulary {
-  std::string model;                  // "gpt2", "llama", "bert", "rwkv" (GGUF's tokenizer.ggml.model).
-  std::string pre;                    // Pre-tokenizer name; empty: the file names none.
+  std::string model;  // "gpt2", "llama", "bert", "rwkv" (GGUF's tokenizer.ggml.model).
+  std::string pre;    // Pre-tokenizer name; empty: the file names none.
   std::vector<std::string> tokens;
-  std::vector<float> scores;          // Empty, or one a token.
-  std::vector<TokenType> types;       // Empty, or one a token.
-  std::vector<std::string> merges;    // "left right", best first.
+  std::vector<float> scores;        // Empty, or one a token.
+  std::vector<TokenType> types;     // Empty, or one a token.
+  std::vector<std::string> merges;  // "left right", best first.
   Token bos = -1, eos = -1, eot = -1, eom = -1, unknown = -1, separator = -1, padding = -1, cls = -1, mask = -1;
-  std::vector<Token> more_end_tokens; // End-of-generation ids that the file names by other keys.
+  std::vector<Token> more_end_tokens;  // End-of-generation ids that the file names by other keys.
   // -1: the file does not say; else 0 or 1.
-  int add_bos = -1, add_eos = -1, add_sep = -1, add_space_prefix = -1, remove_extra_whitespaces = -1, ignore_merges = -1,
-      lowercase = -1, strip_accents = -1;
+  int add_bos = -1, add_eos = -1, add_sep = -1, add_space_prefix = -1, remove_extra_whitespaces = -1,
+      ignore_merges = -1, lowercase = -1, strip_accents = -1;
 };
 
 struct EncodeOptions {
@@ -52,8 +58,8 @@ class Tokenizer {
   virtual bool adds_bos() const = 0;
 };
 
-// Fails on vocabularies that break their own rules, and on pre-tokenizers and models it does not know (named, with the known ones).
-// `notes` receives sentences worth telling the user ("the file names no pre-tokenizer ...").
+// Fails on vocabularies that break their own rules, and on pre-tokenizers and models it does not know (named, with the
+// known ones). `notes` receives sentences worth telling the user ("the file names no pre-tokenizer ...").
 Result<std::unique_ptr<Tokenizer>> make_tokenizer(Vocabulary vocabulary, std::vector<std::string>* notes = nullptr);
 
 // The pieces that the pre-tokenizer `pre` cuts a text into; joined they are the text.

@@ -1,0 +1,63 @@
+// Backend: a processor with memory. Operations are made in order and read like the paper; they cannot fail.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "backend/ops.h"
+#include "backend/tensor.h"
+#include "formats/raw_tensor.h"
+#include "plait/result.h"
+
+namespace plait {
+
+struct Kernels;
+class ThreadPool;
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  virtual bool is_host() const = 0;  // Its memory can be read in place.
+  virtual int threads() const = 0;
+
+  // Zeroed bytes, 64-byte aligned, or an error with the number that was asked for.
+  virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
+  // Takes the scratch memory of steps of at most `tokens` tokens over weights of at most `cols` inputs. Before the
+  // first step.
+  virtual Result<void> reserve(int tokens, int cols) = 0;
+
+  // Bytes that load() takes for a matrix of this format and shape; a multiple of 64.
+  virtual std::size_t weight_bytes(const Format& format, int rows, int cols) const = 0;
+  // Rearranges `raw` into `buffer` at `offset`, a multiple of 64. Vectors (one row) of f32 stay as they are. The caller
+  // has checked format and shape, so it cannot fail.
+  virtual Weight load(const RawTensor& raw, Buffer& buffer, std::size_t offset) = 0;
+
+  virtual void read(Tensor from, std::span<float> to) = 0;  // Row after row; waits for what was recorded.
+
+  // out[t] = row tokens[t] of the table, decoded, times `scale` if that is not 1.
+  virtual void embed(std::span<const Token> tokens, const Weight& table, float scale, Tensor out) = 0;
+  // Several projections of one input at once (q, k and v); each output element is that of linear-kernels.md 1.
+  virtual void linear(Tensor x, std::span<const Projection> projections) = 0;
+  virtual void glu(const GluArgs& args) = 0;
+  virtual void norm(const NormArgs& args) = 0;
+  virtual void rope(const RopeArgs& args) = 0;
+  virtual void attend(const AttendArgs& args) = 0;
+  virtual void add(Tensor x, Tensor y) = 0;  // x = x + y
+  virtual void gather_rows(Tensor x, std::span<const int> rows, Tensor out) = 0;
+
+  // Work on the host for what has no operation yet; only where is_host().
+  virtual void host(const std::function<void(const Kernels& kernels, ThreadPool& pool)>& work) = 0;
+};
+
+struct CpuOptions {
+  int threads = 0;  // 0: physical cores that this process may use.
+  std::string isa;  // Empty: the best that this machine has.
+};
+// Fails on an instruction set that is unknown or that the machine lacks, named with those it has.
+Result<std::unique_ptr<Backend>> make_cpu_backend(const CpuOptions& options);
+
+}  // namespace plait
