@@ -17,15 +17,15 @@ struct FormatInfo {
   int block_bytes = 0;       // Bytes of one block.
   int scales_per_group = 1;  // 1 or 2.
   bool has_mins = false;
-  bool is_float = false;     // f32, f16, bf16: no groups; values are widened exactly.
-  bool can_compute = true;   // false: the integer types and f64, which can be listed and, f64 apart, not decoded.
+  bool is_float = false;    // f32, f16, bf16: no groups; values are widened exactly.
+  bool can_compute = true;  // false: the integer types and f64, which can be listed and, f64 apart, not decoded.
 };
 
 // One group of 32 weights as integers and scales; the definition that every packed layout must reproduce.
 struct Group {
-  std::int8_t values[32];    // code - zero.
-  float scales[2];           // scales[1] only if scales_per_group is 2.
-  float mins[2];             // Zero if the format has none.
+  std::int8_t values[32];  // code - zero.
+  float scales[2];         // scales[1] only if scales_per_group is 2.
+  float mins[2];           // Zero if the format has none.
 };
 
 // A quantized format is a struct in its own file:
@@ -33,14 +33,15 @@ struct Group {
 //     static constexpr FormatInfo kInfo{...};
 //     static void group(const std::byte* block, int g, Group& out);       // decodes group g of a block
 //     static void encode(const float* values, std::byte* block);          // optional: one block, plain scalar code
-//     template <class V> struct Tile { ... };                             // optional: the packed layout, see kernels/linear.h
+//     template <class V> struct Tile { ... };                             // optional: the packed layout, see
+//     kernels/linear.h
 //   };
 
 // A format as a table of plain functions, for code that meets formats at run time.
 struct Format {
   FormatInfo info;
-  void (*group)(const std::byte* block, int g, Group& out) = nullptr;              // Quantized formats only.
-  void (*decode)(const std::byte* row, std::int64_t values, float* out) = nullptr;  // A whole row to f32.
+  void (*group)(const std::byte* block, int g, Group& out) = nullptr;                 // Quantized formats only.
+  void (*decode)(const std::byte* row, std::int64_t values, float* out) = nullptr;    // A whole row to f32.
   void (*encode)(const float* values, std::int64_t count, std::byte* row) = nullptr;  // A whole row; null: no encoder.
 };
 
