@@ -37,6 +37,7 @@ class Backend {
   virtual Weight load(const RawTensor& raw, Buffer& buffer, std::size_t offset) = 0;
 
   virtual void read(Tensor from, std::span<float> to) = 0;  // Row after row; waits for what was recorded.
+  virtual void write(std::span<const float> from, Tensor to) = 0;
 
   // out[t] = row tokens[t] of the table, decoded, times `scale` if that is not 1.
   virtual void embed(std::span<const Token> tokens, const Weight& table, float scale, Tensor out) = 0;
