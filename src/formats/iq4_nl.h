@@ -1,0 +1,23 @@
+// IQ4_NL: 32 values as an f16 scale and nibbles that index a table of unevenly spaced integers.
+#pragma once
+
+#include "formats/block.h"
+#include "formats/grids.h"
+
+namespace plait {
+
+struct Iq4Nl {
+  static constexpr FormatInfo kInfo{.name = "iq4_nl", .gguf_type = 20, .block_values = 32, .block_bytes = 18};
+
+  // As Q4_0.
+  static void group(const std::byte* block, int /*g*/, Group& out) {
+    set_scale(out, f16_at(block));
+    for (int i = 0; i < 16; ++i) {
+      const int pair = u8_at(block + 2 + i);
+      out.values[i] = kIq4Nl[pair & 15];
+      out.values[i + 16] = kIq4Nl[pair >> 4];
+    }
+  }
+};
+
+}  // namespace plait

@@ -1,0 +1,19 @@
+// Q1_0: 128 values as signs and one f16 scale.
+#pragma once
+
+#include "formats/block.h"
+
+namespace plait {
+
+struct Q1_0 {
+  static constexpr FormatInfo kInfo{.name = "q1_0", .gguf_type = 41, .block_values = 128, .block_bytes = 18};
+
+  // f16 scale; 16 bytes: bit i % 8 of byte i / 8 is 1 for plus, 0 for minus.
+  static void group(const std::byte* block, int g, Group& out) {
+    set_scale(out, f16_at(block));
+    const std::uint32_t signs = u32_at(block + 2 + 4 * g);
+    for (int i = 0; i < 32; ++i) out.values[i] = to_i8(2 * static_cast<int>(signs >> i & 1) - 1);
+  }
+};
+
+}  // namespace plait

@@ -1,0 +1,26 @@
+// Q2_K: 256 values as 2-bit codes; a 4-bit scale and min for each 16, over an f16 scale and an f16 min.
+#pragma once
+
+#include "formats/block.h"
+
+namespace plait {
+
+struct Q2_K {
+  static constexpr FormatInfo kInfo{
+      .name = "q2_k", .gguf_type = 10, .block_values = 256, .block_bytes = 84, .scales_per_group = 2, .has_mins = true};
+
+  // 16 bytes: scale in the low nibble, min in the high one; 64 bytes of codes, two halves of 32 bytes, in which group g
+  // has bits 2 (g % 4); f16 scale; f16 min.
+  static void group(const std::byte* block, int g, Group& out) {
+    const float scale = f16_at(block + 80), min = f16_at(block + 82);
+    for (int h = 0; h < 2; ++h) {
+      const int pair = u8_at(block + 2 * g + h);
+      out.scales[h] = scale * static_cast<float>(pair & 15);
+      out.mins[h] = min * static_cast<float>(pair >> 4);
+    }
+    const std::byte* codes = block + 16 + 32 * (g / 4);
+    for (int i = 0; i < 32; ++i) out.values[i] = to_i8(u8_at(codes + i) >> 2 * (g % 4) & 3);
+  }
+};
+
+}  // namespace plait

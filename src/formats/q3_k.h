@@ -1,0 +1,33 @@
+// Q3_K: 256 values as 3-bit codes, each stored plus four; a 6-bit scale for each 16, over an f16 scale.
+#pragma once
+
+#include "formats/block.h"
+
+namespace plait {
+
+struct Q3_K {
+  static constexpr FormatInfo kInfo{
+      .name = "q3_k", .gguf_type = 11, .block_values = 256, .block_bytes = 110, .scales_per_group = 2};
+
+  // 32 bytes: bit g of byte i is the third bit of value i of group g; 64 bytes with the lower two bits as in Q2_K;
+  // 12 bytes of scales, stored plus 32: eight bytes of low nibbles, four bytes of high pairs; f16 scale.
+  static void group(const std::byte* block, int g, Group& out) {
+    const float scale = f16_at(block + 108);
+    out.mins[0] = out.mins[1] = 0;
+    for (int h = 0; h < 2; ++h) out.scales[h] = scale * static_cast<float>(scale_code(block + 96, 2 * g + h) - 32);
+    const std::byte* low = block + 32 + 32 * (g / 4);
+    for (int i = 0; i < 32; ++i) {
+      const int code = (u8_at(low + i) >> 2 * (g % 4) & 3) | (u8_at(block + i) >> g & 1) << 2;
+      out.values[i] = to_i8(code - 4);
+    }
+  }
+
+  // The 6-bit scale number k of 16.
+  static int scale_code(const std::byte* scales, int k) {
+    const int low = u8_at(scales + k % 8) >> 4 * (k / 8) & 15;
+    const int high = u8_at(scales + 8 + k % 4) >> 2 * (k / 4) & 3;
+    return low | high << 4;
+  }
+};
+
+}  // namespace plait
