@@ -26,15 +26,17 @@ struct CacheStats {
 // One sequence's part of a step.
 struct Work {
   Sequence* sequence = nullptr;
-  int count = 0;          // Tokens to compute: the next ones after those computed.
-  bool all_logits = false;  // Logits of each of them; otherwise only of the last, and that only if it is the last known token.
+  int count = 0;  // Tokens to compute: the next ones after those computed.
+  bool all_logits =
+      false;  // Logits of each of them; otherwise only of the last, and that only if it is the last known token.
 };
 
 class Cache {
  public:
   // Takes at most `budget_bytes` from the backend, in whole blocks. Fails with the least that would do if not even one
   // block fits. `layers`: one state a layer.
-  static Result<std::unique_ptr<Cache>> create(Backend& backend, std::span<const StateSpec> layers, std::size_t budget_bytes);
+  static Result<std::unique_ptr<Cache>> create(Backend& backend, std::span<const StateSpec> layers,
+                                               std::size_t budget_bytes);
   ~Cache();
 
   // Bytes that one token of context takes over all layers, and one block of 16.
@@ -45,9 +47,11 @@ class Cache {
   // Takes the blocks that the work needs, and lays out the batch in the given order. On failure nothing has changed;
   // the error says how many blocks were wanted and how many are free.
   Result<void> prepare(std::span<const Work> work, Batch& batch);
-  // After the forward pass: the first `accepted` of the prepared tokens count; rows beyond are cut, tokens after them forgotten.
+  // After the forward pass: the first `accepted` of the prepared tokens count; rows beyond are cut, tokens after them
+  // forgotten.
   void commit(Sequence* sequence, int accepted);
-  // Another sequence with the first `at` tokens of this one (at most those computed), sharing whole blocks and copying a partial one.
+  // Another sequence with the first `at` tokens of this one (at most those computed), sharing whole blocks and copying
+  // a partial one.
   Result<Sequence*> fork(const Sequence& sequence, int at);
   void close(Sequence* sequence);
 

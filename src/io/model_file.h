@@ -16,8 +16,8 @@ namespace plait {
 
 // A metadata value. Integers of every width are int64 (u64 beyond int64 is refused when read), floats are double.
 // Strings are views into memory that the file owns.
-using MetadataValue = std::variant<bool, std::int64_t, double, std::string_view, std::vector<bool>, std::vector<std::int64_t>,
-                                   std::vector<double>, std::vector<std::string_view>>;
+using MetadataValue = std::variant<bool, std::int64_t, double, std::string_view, std::vector<bool>,
+                                   std::vector<std::int64_t>, std::vector<double>, std::vector<std::string_view>>;
 
 struct MetadataEntry {
   std::string_view key;
@@ -27,9 +27,9 @@ struct MetadataEntry {
 class ModelFile {
  public:
   virtual ~ModelFile() = default;
-  virtual std::string_view path() const = 0;                     // For messages.
-  virtual std::span<const MetadataEntry> metadata() const = 0;   // In file order.
-  virtual std::span<const RawTensor> tensors() const = 0;        // In file order; of a split set, all parts.
+  virtual std::string_view path() const = 0;                    // For messages.
+  virtual std::span<const MetadataEntry> metadata() const = 0;  // In file order.
+  virtual std::span<const RawTensor> tensors() const = 0;       // In file order; of a split set, all parts.
   virtual const MetadataValue* find_metadata(std::string_view key) const = 0;  // Null: not there.
   virtual const RawTensor* find_tensor(std::string_view name) const = 0;       // Null: not there.
 
@@ -38,8 +38,8 @@ class ModelFile {
 };
 
 struct OpenOptions {
-  bool use_mmap = true;        // false: the file is read into memory.
-  bool lock_memory = false;    // mlock; failing is an error.
+  bool use_mmap = true;      // false: the file is read into memory.
+  bool lock_memory = false;  // mlock; failing is an error.
 };
 
 // Opens a GGUF file (of a split set: the first part, which brings the others). Reads and checks the header only.

@@ -3,14 +3,15 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "backend/step.h"
+#include "mixers/rope.h"
 #include "models/block.h"
-#include "models/rope.h"
 
 namespace plait {
 
@@ -28,8 +29,9 @@ struct ModelSpec {
   int trained_context = 0;
   std::vector<LayerInfo> layers;
   std::int64_t parameters = 0;
-  std::size_t weight_bytes = 0;        // As the backend holds them.
-  std::size_t step_weight_bytes = 0;   // Of the file, read for one token: all matrices but the embedding table (a tied one counts).
+  std::size_t weight_bytes = 0;  // As the backend holds them.
+  std::size_t step_weight_bytes =
+      0;  // Of the file, read for one token: all matrices but the embedding table (a tied one counts).
 };
 
 class Model {

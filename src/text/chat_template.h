@@ -28,8 +28,8 @@ struct TemplateError {
 
 // Renders `source` with `variables`, the JSON text of an object: exactly what it names is set.
 // An error's message names the template's line and the cause; `error`, if given, receives both apart.
-Result<std::string> render_template(std::string_view source, std::string_view variables_json, const RenderOptions& options,
-                                    TemplateError* error = nullptr);
+Result<std::string> render_template(std::string_view source, std::string_view variables_json,
+                                    const RenderOptions& options, TemplateError* error = nullptr);
 
 // For models without a template: <|im_start|>role\ncontent<|im_end|>\n ...
 extern const std::string_view kChatMlTemplate;
