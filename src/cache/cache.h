@@ -27,8 +27,8 @@ struct CacheStats {
 struct Work {
   Sequence* sequence = nullptr;
   int count = 0;  // Tokens to compute: the next ones after those computed.
-  bool all_logits =
-      false;  // Logits of each of them; otherwise only of the last, and that only if it is the last known token.
+  // Logits of each of them; otherwise only of the last, and that only if it is the last known token.
+  bool all_logits = false;
 };
 
 class Cache {
@@ -39,19 +39,26 @@ class Cache {
                                                std::size_t budget_bytes);
   ~Cache();
 
-  // Bytes that one token of context takes over all layers, and one block of 16.
+  // Bytes that one token of context takes over all layers, without the rounding of blocks.
   static std::size_t token_bytes(std::span<const StateSpec> layers);
+  // Bytes that so many tokens of one sequence take, in whole blocks; the greatest size_t if it is more than that.
+  static std::size_t context_bytes(std::span<const StateSpec> layers, int tokens);
+  // The most tokens of one sequence that fit into so many bytes.
+  static int tokens_that_fit(std::span<const StateSpec> layers, std::size_t bytes);
+  // Fails when one sequence of `context` tokens does not fit: "-c 4096 needs 94 MiB, 20 MiB given; 896 tokens would
+  // fit".
+  static Result<void> check_budget(std::span<const StateSpec> layers, int context, std::size_t budget_bytes);
 
   // A new sequence that knows these tokens; none is computed yet. Takes no block.
   Sequence* open(std::span<const Token> tokens);
   // Takes the blocks that the work needs, and lays out the batch in the given order. On failure nothing has changed;
   // the error says how many blocks were wanted and how many are free.
   Result<void> prepare(std::span<const Work> work, Batch& batch);
-  // After the forward pass: the first `accepted` of the prepared tokens count; rows beyond are cut, tokens after them
-  // forgotten.
+  // After the forward pass: the first `accepted` of the prepared tokens count. If those are fewer than were prepared,
+  // the rows beyond are cut and the tokens after them forgotten.
   void commit(Sequence* sequence, int accepted);
-  // Another sequence with the first `at` tokens of this one (at most those computed), sharing whole blocks and copying
-  // a partial one.
+  // Another sequence with the first `at` tokens of this one (at most those computed). It shares whole blocks and copies
+  // a partial one: a block that is still written to has one writer.
   Result<Sequence*> fork(const Sequence& sequence, int at);
   void close(Sequence* sequence);
 
@@ -61,6 +68,9 @@ class Cache {
 
  private:
   Cache();
+  int wanted_blocks(const Work& work) const;
+  void lay_out(const Work& work, Batch& batch) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };
