@@ -1,0 +1,103 @@
+// Builder: from the list of what was asked for to memory, and the checks that come with it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "formats/all.h"
+#include "io/scan.h"
+#include "models/builder.h"
+
+namespace plait {
+namespace {
+
+constexpr double kMiB = 1024.0 * 1024.0;
+
+// A vector as f32, whatever float type the file keeps it in.
+RawTensor widened(const RawTensor& raw, std::vector<float>& values) {
+  values.resize(static_cast<std::size_t>(raw.values()));
+  raw.format->decode(raw.data, raw.values(), values.data());
+  RawTensor out = raw;
+  out.format = find_format("f32");
+  out.data = reinterpret_cast<const std::byte*>(values.data());
+  out.bytes = values.size() * sizeof(float);
+  return out;
+}
+
+bool is_vector(const Weight& weight) { return weight.rows == 1; }
+
+}  // namespace
+
+Result<Model> Builder::finish() {
+  if (error_) return fail(*error_);
+  if (options_.mode != BuildMode::kPlan) note_unused();
+  describe();
+  if (options_.mode == BuildMode::kLoad) {
+    if (Result<void> loaded = load_weights(); !loaded) return fail(loaded.error());
+  }
+  return std::move(model_);
+}
+
+void Builder::describe() {
+  ModelSpec& spec = model_.spec_;
+  spec.vocabulary = model_.embedding_->rows;
+  spec.dim = model_.embedding_->cols;
+  for (const auto& block : model_.blocks_) spec.layers.push_back({block->mixer(), block->ffn(), block->state()});
+  const bool tied = model_.head_ == model_.embedding_;
+  for (const Request& request : requests_) {
+    const Weight& weight = *request.weight;
+    if (weight.format == nullptr) continue;
+    const Format& format = is_vector(weight) ? *find_format("f32") : *weight.format;
+    spec.weight_bytes += options_.backend != nullptr ? options_.backend->weight_bytes(format, weight.rows, weight.cols)
+                                                     : weight.file_bytes;
+    if (&weight != model_.embedding_ || tied) spec.step_weight_bytes += weight.file_bytes;
+  }
+}
+
+Result<void> Builder::load_weights() {
+  const std::size_t total = model_.spec_.weight_bytes;
+  if (const std::size_t available = available_memory(); total > available) {
+    return fail(ErrorCode::kNoMemory,
+                fmt::format("{}: the weights need {:.0f} MiB of memory, {:.0f} MiB are available", file_.path(),
+                            static_cast<double>(total) / kMiB, static_cast<double>(available) / kMiB));
+  }
+  Result<std::unique_ptr<Buffer>> memory = options_.backend->allocate(total);
+  if (!memory) return fail(memory.error());
+  model_.memory_ = std::move(*memory);
+  std::size_t offset = 0;
+  std::vector<float> values;
+  for (const Request& request : requests_) {
+    const RawTensor& raw = *request.raw;
+    if (options_.check_values) {
+      if (Result<void> scanned = scan_tensor(raw); !scanned) {
+        return fail(scanned.error().code, fmt::format("{}: {}", file_.path(), scanned.error().message));
+      }
+    }
+    Weight& weight = *request.weight;
+    const std::size_t file_bytes = weight.file_bytes;
+    const RawTensor source = is_vector(weight) ? widened(raw, values) : raw;
+    weight = options_.backend->load(source, *model_.memory_, offset);
+    weight.file_bytes = file_bytes;
+    offset += options_.backend->weight_bytes(*source.format, weight.rows, weight.cols);
+    file_.release(raw);
+    if (options_.progress) options_.progress(offset, total);
+  }
+  return {};
+}
+
+void Builder::note_unused() {
+  std::vector<std::string> names;
+  for (const RawTensor& tensor : file_.tensors()) {
+    if (!used_.contains(std::string(tensor.name))) names.push_back(printable(tensor.name));
+  }
+  if (names.empty()) return;
+  const std::size_t shown = std::min<std::size_t>(names.size(), 4);
+  notes_.push_back(fmt::format("{}: {} tensors are not used by the architecture {}: {}{}", file_.path(), names.size(),
+                               architecture_,
+                               fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                               names.size() > shown ? ", ..." : ""));
+}
+
+}  // namespace plait

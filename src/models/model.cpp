@@ -1,0 +1,58 @@
+// Model: one pass over a batch.
+#include "models/model.h"
+
+#include <algorithm>
+
+namespace plait {
+
+std::size_t Model::scratch_bytes(int tokens, int outputs) const {
+  const std::size_t dim = static_cast<std::size_t>(Workspace::padded(spec_.dim));
+  std::size_t layer = 0, rope = 0;
+  for (const auto& block : blocks_) layer = std::max(layer, static_cast<std::size_t>(block->scratch_floats()));
+  for (const Rope& row : ropes_) rope += static_cast<std::size_t>(Workspace::padded(row.rotated()));
+  // The hidden rows that are returned; the residual stream; a layer's input and output; what the layer takes itself.
+  const std::size_t token_floats = dim + dim + 2 * dim + layer + rope;
+  const std::size_t output_floats = static_cast<std::size_t>(Workspace::padded(spec_.vocabulary));
+  return sizeof(float) *
+         (static_cast<std::size_t>(tokens) * token_floats + static_cast<std::size_t>(outputs) * output_floats);
+}
+
+Result<void> Model::reserve(Backend& backend, int tokens) const { return backend.reserve(tokens, widest_input_); }
+
+Tensor Model::forward(Backend& backend, Workspace& scratch, const Batch& batch, std::span<const LayerState> states,
+                      const Observer& observe) const {
+  const int tokens = static_cast<int>(batch.tokens.size());
+  const Tensor hidden = scratch.take(static_cast<int>(batch.outputs.size()), spec_.dim);
+  const std::size_t mark = scratch.mark();
+  const Tensor x = scratch.take(tokens, spec_.dim);
+  std::vector<Tensor> rope;
+  std::vector<float> row;
+  for (const Rope& angles : ropes_) {
+    const Tensor table = rope.emplace_back(scratch.take(tokens, angles.rotated()));
+    row.resize(static_cast<std::size_t>(angles.rotated()));
+    for (int t = 0; t < tokens; ++t) {
+      angles.row(batch.positions[static_cast<std::size_t>(t)], row);
+      backend.write(row, table.slice_rows(t, 1));
+    }
+  }
+  Step step{backend, scratch, batch, rope};
+  backend.embed(batch.tokens, *embedding_, 1.0f, x);
+  if (observe) observe(0, x);
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    blocks_[i]->forward(step, x, states[i]);
+    if (observe) observe(static_cast<int>(i) + 1, x);
+  }
+  backend.gather_rows(x, batch.outputs, hidden);
+  backend.norm(
+      {.x = hidden, .weight = output_norm_.weight, .eps = output_norm_.eps, .width = spec_.dim, .out = hidden});
+  scratch.release(mark);
+  return hidden;
+}
+
+Tensor Model::logits(Backend& backend, Workspace& scratch, Tensor hidden) const {
+  Projection head{.weight = head_, .out = scratch.take(hidden.rows, spec_.vocabulary)};
+  backend.linear(hidden, {&head, 1});
+  return head.out;
+}
+
+}  // namespace plait
