@@ -97,7 +97,7 @@ class GgufBytes {
 
   std::vector<std::byte> build() const {
     std::vector<std::byte> out;
-    for (const char c : std::string_view("GGUF")) out.push_back(static_cast<std::byte>(c));
+    append(out, std::uint32_t{0x46554747});  // "GGUF"
     append(out, version);
     append(out, tensor_count_ + tensor_count_change);
     append(out, key_count_ + key_count_change);
