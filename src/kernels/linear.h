@@ -1,0 +1,226 @@
+// Weight times activations, for every format: the direct kernels of linear-kernels.md 5.
+//
+// Packed weights are pairs of tiles of 16 rows. A pair is a stream: for each block of the format, one record of 32 rows
+// with its scales first and its codes behind (float formats: for each value, the 32 rows). A format says by Tile<V> how
+// a record is read; its bytes are those of the file, in another order:
+//
+//   template <class V> struct Tile {
+//     static constexpr int kMaxCode;                                    // 255: codes of eight bits, zero V::kZero8
+//     static constexpr int kZero;                                       // a weight is scale * (code - kZero) - min
+//     static U8x64 codes(const std::byte* record, int tile, int g, int j);    // dword j of group g, sixteen rows
+//     static F32x16 scale(const std::byte* record, int tile, int g, int part);
+//     static F32x16 min(const std::byte* record, int tile, int g, int part);  // only with has_mins
+//   };
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "formats/list.h"
+#include "kernels/kernels.h"
+#include "kernels/tile.h"
+
+namespace plait {
+
+// Lanes are rows: `y` holds sixteen outputs of one token.
+template <class V>
+[[gnu::always_inline]] inline void store_outputs(const LinearArgs& args, int row, int token, typename V::F32x16 y) {
+  const int count = args.rows - row < kTileRows ? args.rows - row : kTileRows;
+  if (count <= 0) return;
+  if (args.tensor_scale != 1.0f) y = V::mul(y, V::set(args.tensor_scale));
+  float* out = args.out + token * args.out_stride + row;
+  if (count == kTileRows) {
+    if (args.bias != nullptr) y = V::add(y, V::load(args.bias + row));
+    V::store(out, y);
+  } else {
+    if (args.bias != nullptr) y = V::add(y, V::load_partial(args.bias + row, count));
+    V::store_partial(out, y, count);
+  }
+}
+
+// One group of kTiles tiles times kTokens tokens: the body of the chain.
+template <class V, class F, int kTiles, int kTokens>
+[[gnu::always_inline]] inline void advance_group(const std::byte* record, int tile, int g,
+                                                 const ActivationGroup* const (&x)[kTokens], int group,
+                                                 typename V::F32x16 (&acc)[kTiles][kTokens]) {
+  using Tile = typename F::template Tile<V>;
+  using F32x16 = typename V::F32x16;
+  constexpr int kParts = F::kInfo.scales_per_group, kDwords = 8 / kParts, kMaxCode = Tile::kMaxCode;
+  F32x16 v[kTiles][kTokens];
+#pragma GCC unroll 2
+  for (int part = 0; part < kParts; ++part) {
+    typename V::template Dot<kMaxCode> dots[kTiles][kTokens];
+#pragma GCC unroll 8
+    for (int n = 0; n < kTokens; ++n) {
+      for (int r = 0; r < kTiles; ++r) {
+        dots[r][n] = V::template dot_begin<kMaxCode>(V::set_int(x[n][group].start[part]));
+      }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < kDwords; ++i) {
+      const int j = part * kDwords + i;
+#pragma GCC unroll 4
+      for (int r = 0; r < kTiles; ++r) {
+        const typename V::U8x64 codes = Tile::codes(record, tile + r, g, j);
+#pragma GCC unroll 8
+        for (int n = 0; n < kTokens; ++n) {
+          V::template dot_step<kMaxCode>(dots[r][n], codes, x[n][group].codes + 4 * j, i, kDwords);
+        }
+      }
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < kTiles; ++r) {
+      const F32x16 scale = Tile::scale(record, tile + r, g, part);
+#pragma GCC unroll 8
+      for (int n = 0; n < kTokens; ++n) {
+        const F32x16 d = V::to_float(V::template dot_end<kMaxCode>(dots[r][n]));
+        v[r][n] = part == 0 ? V::mul(d, scale) : V::fma(d, scale, v[r][n]);
+      }
+      if constexpr (F::kInfo.has_mins) {
+        const F32x16 min = Tile::min(record, tile + r, g, part);
+#pragma GCC unroll 8
+        for (int n = 0; n < kTokens; ++n) v[r][n] = V::fnma(min, V::set(x[n][group].sum[part]), v[r][n]);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int n = 0; n < kTokens; ++n) {
+    const F32x16 scale = V::set(x[n][group].scale);
+#pragma GCC unroll 4
+    for (int r = 0; r < kTiles; ++r) acc[r][n] = V::fma(v[r][n], scale, acc[r][n]);
+  }
+}
+
+constexpr int kPrefetchBytes = 6144;  // How far ahead of its reading the stream is fetched.
+
+// kTiles tiles from `tile` on of one pair, times kTokens tokens from `token` on, over all of K.
+template <class V, class F, int kTiles, int kTokens>
+void direct(const LinearArgs& args, const std::byte* record, int pair, int tile, int token) {
+  constexpr int kRecordBytes = F::kInfo.block_bytes * kPairRows;
+  constexpr int kGroups = F::kInfo.block_values / 32;
+  const ActivationGroup* x[kTokens];
+  typename V::F32x16 acc[kTiles][kTokens];
+#pragma GCC unroll 8
+  for (int n = 0; n < kTokens; ++n) {
+    x[n] = args.groups + static_cast<std::ptrdiff_t>(token + n) * activation_stride(args.cols);
+    for (int r = 0; r < kTiles; ++r) acc[r][n] = V::set(0);
+  }
+  const int blocks = args.cols / F::kInfo.block_values;
+  for (int block = 0; block < blocks; ++block, record += kRecordBytes) {
+    for (int g = 0; g < kGroups; ++g) {
+#pragma GCC unroll 32
+      for (int line = 0; line < kRecordBytes / kGroups; line += 64) {
+        __builtin_prefetch(record + kPrefetchBytes + g * (kRecordBytes / kGroups) + line);
+      }
+      advance_group<V, F, kTiles, kTokens>(record, tile, g, x, block * kGroups + g, acc);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kTiles; ++r) {
+#pragma GCC unroll 8
+    for (int n = 0; n < kTokens; ++n) {
+      store_outputs<V>(args, pair * kPairRows + (tile + r) * kTileRows, token + n, acc[r][n]);
+    }
+  }
+}
+
+// Float weights: chunks of 256 values, each summed on its own.
+template <class V, class F, int kTiles, int kTokens>
+void direct_float(const LinearArgs& args, const std::byte* record, int pair, int tile, int token) {
+  constexpr int kValueBytes = F::kInfo.block_bytes, kChunk = 256;
+  typename V::F32x16 y[kTiles][kTokens], a[kTiles][kTokens];
+  const float* x[kTokens];
+#pragma GCC unroll 8
+  for (int n = 0; n < kTokens; ++n) {
+    x[n] = args.x + (token + n) * args.x_stride;
+    for (int r = 0; r < kTiles; ++r) y[r][n] = V::set(0);
+  }
+  record += tile * kTileRows * kValueBytes;
+  for (int begin = 0; begin < args.cols; begin += kChunk) {
+    const int end = begin + kChunk < args.cols ? begin + kChunk : args.cols;
+#pragma GCC unroll 8
+    for (int n = 0; n < kTokens; ++n) {
+      for (int r = 0; r < kTiles; ++r) a[r][n] = V::set(0);
+    }
+    for (int k = begin; k < end; ++k, record += kPairRows * kValueBytes) {
+      __builtin_prefetch(record + kPrefetchBytes);
+      if constexpr (kValueBytes == 4) __builtin_prefetch(record + kPrefetchBytes + 64);
+#pragma GCC unroll 4
+      for (int r = 0; r < kTiles; ++r) {
+        const typename V::F32x16 w = widen16<V, F>(record + r * kTileRows * kValueBytes);
+#pragma GCC unroll 8
+        for (int n = 0; n < kTokens; ++n) a[r][n] = V::fma(w, V::set(x[n][k]), a[r][n]);
+      }
+    }
+#pragma GCC unroll 8
+    for (int n = 0; n < kTokens; ++n) {
+      for (int r = 0; r < kTiles; ++r) y[r][n] = V::add(y[r][n], a[r][n]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kTiles; ++r) {
+    for (int n = 0; n < kTokens; ++n) {
+      store_outputs<V>(args, pair * kPairRows + (tile + r) * kTileRows, token + n, y[r][n]);
+    }
+  }
+}
+
+// The kernel for `tokens` tokens, at most kTokens.
+template <class V, class F, int kTiles, int kTokens>
+[[gnu::always_inline]] inline void direct_tokens(const LinearArgs& args, const std::byte* record, int pair, int tile,
+                                                 int token, int tokens) {
+  if constexpr (kTokens > 1) {
+    if (tokens < kTokens) return direct_tokens<V, F, kTiles, kTokens - 1>(args, record, pair, tile, token, tokens);
+  }
+  if constexpr (F::kInfo.is_float) {
+    direct_float<V, F, kTiles, kTokens>(args, record, pair, tile, token);
+  } else {
+    direct<V, F, kTiles, kTokens>(args, record, pair, tile, token);
+  }
+}
+
+// Tokens are taken in blocks whose activations stay in the second level of the cache while the weights pass by, and
+// within a block in tiles of nearly equal size.
+template <class V, class F, int kTokens>
+[[gnu::always_inline]] inline void linear_pairs(const LinearArgs& args, int input_bytes) {
+  constexpr int kTiles = V::kDirectTiles;
+  constexpr int kActivationBytes = 512 * 1024;
+  const std::size_t pair_bytes = packed_pair_bytes(F::kInfo, args.cols);
+  int block = kActivationBytes / input_bytes / kTokens * kTokens;
+  if (block < kTokens) block = kTokens;
+  for (int begin = 0; begin < args.tokens; begin += block) {
+    const int count = args.tokens - begin < block ? args.tokens - begin : block;
+    const int cuts = (count + kTokens - 1) / kTokens;
+    for (int pair = args.pair_begin; pair < args.pair_end; ++pair) {
+      const std::byte* record = args.weights + static_cast<std::size_t>(pair - args.pair_begin) * pair_bytes;
+      for (int cut = 0; cut < cuts; ++cut) {
+        const int first = count * cut / cuts, last = count * (cut + 1) / cuts;
+        for (int tile = 0; tile < 2; tile += kTiles) {
+          direct_tokens<V, F, kTiles, kTokens>(args, record, pair, tile, begin + first, last - first);
+        }
+      }
+    }
+  }
+}
+
+template <class V, class F>
+void linear_quantized(const LinearArgs& args) {
+  constexpr int kTokens = V::kDirectTokens - (F::kInfo.scales_per_group == 2 && V::kDirectTokens > 1 ? 1 : 0);
+  linear_pairs<V, F, kTokens>(args, activation_stride(args.cols) * static_cast<int>(sizeof(ActivationGroup)));
+}
+
+template <class V, class F>
+void linear_float(const LinearArgs& args) {
+  linear_pairs<V, F, V::kFloatTokens>(args, args.cols * static_cast<int>(sizeof(float)));
+}
+
+template <class V, class F>
+constexpr LinearKernel linear_kernel(int gguf_type) {
+  return {.gguf_type = gguf_type,
+          .is_float = false,
+          .zero = F::template Tile<V>::kZero,
+          .parts = F::kInfo.scales_per_group,
+          .run = linear_quantized<V, F>};
+}
+
+}  // namespace plait

@@ -1,0 +1,35 @@
+// make_kernels<V>(): the table of one instruction set. Included only inside the region of an isa/ file.
+#pragma once
+
+#include "formats/list.h"
+#include "kernels/kernels.h"
+#include "kernels/linear.h"
+#include "kernels/quantize.h"
+#include "kernels/vocabulary.h"
+
+namespace plait {
+
+template <class V, class F>
+constexpr void add_linear_kernel(Kernels& kernels, int& count) {
+  if constexpr (F::kInfo.is_float) {
+    kernels.linear[static_cast<std::size_t>(count++)] = {
+        .gguf_type = F::kInfo.gguf_type, .is_float = true, .zero = 0, .parts = 1, .run = linear_float<V, F>};
+  } else if constexpr (requires { F::template Tile<V>::kZero; }) {
+    kernels.linear[static_cast<std::size_t>(count++)] = linear_kernel<V, F>(F::kInfo.gguf_type);
+  }
+}
+
+template <class V, class... Quantized, class... Floats>
+constexpr Kernels make_kernels(FormatList<Quantized...>, FormatList<Floats...>) {
+  Kernels kernels{};
+  kernels.name = V::kName;
+  kernels.quantize = quantize_activations<V>;
+  int count = 0;
+  (add_linear_kernel<V, Floats>(kernels, count), ...);
+  (add_linear_kernel<V, Quantized>(kernels, count), ...);
+  kernels.expanded = {{{linear_kernel<V, Expanded<1, false>>(-1), linear_kernel<V, Expanded<1, true>>(-1)},
+                       {linear_kernel<V, Expanded<2, false>>(-1), linear_kernel<V, Expanded<2, true>>(-1)}}};
+  return kernels;
+}
+
+}  // namespace plait
