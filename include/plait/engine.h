@@ -1,0 +1,197 @@
+// The C++ API of plait: an Engine is one model that serves many requests; each request's answer is a Stream of events.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plait/result.h"
+
+namespace plait {
+
+using Token = std::int32_t;  // The id of a token in the model's vocabulary.
+
+enum class CacheType { kF32, kF16, kBF16 };  // How keys or values of a token are kept.
+
+struct EngineOptions {
+  std::string model;  // Path of a GGUF file; of a split set, its first part.
+  int threads = 0;    // 0: the physical cores that this process may use.
+  std::string isa;    // Instruction set; empty: the best that this machine has.
+  // Most tokens of one sequence, prompt and answer together. None: as trained, at most 4096, less where memory is
+  // short. 0: as trained.
+  std::optional<int> context;
+  // Bytes for what sequences remember. None: what one sequence of `context` tokens needs, at most half of free memory.
+  std::optional<std::size_t> cache_bytes;
+  CacheType cache_type_k = CacheType::kF16, cache_type_v = CacheType::kF16;
+  int step_tokens = 512;     // Most tokens of one step; long prompts are computed in pieces of this size.
+  int max_sequences = 64;    // That run together; others wait. At most step_tokens.
+  int queue_requests = 256;  // Submitted and not yet taken up; beyond, submit() fails with kBusy.
+  int queue_events = 256;    // Not yet read from one stream; beyond, that sequence alone waits for its reader.
+  bool check_values = true;  // Look for weights that are NaN or infinite at load.
+  bool use_mmap = true;      // false: the file is read into memory.
+  bool lock_memory = false;  // Ask the system to keep the file in memory.
+  bool tokenizer = true;     // false: prompts are token ids, and answers have no text.
+  std::function<void(std::size_t done_bytes, std::size_t total_bytes)> load_progress;
+};
+
+struct TokenBias {
+  Token token = 0;
+  double bias = 0;  // Added to its logit; minus infinity: never chosen.
+};
+
+// How a token is chosen. Names, defaults and order are those of llama.cpp: bias, penalties, top-k, top-p, min-p,
+// temperature.
+struct SampleOptions {
+  double temp = 0.8;             // 0 or less: the greatest logit, the lowest id among equals.
+  int top_k = 40;                // 0 or less: off.
+  double top_p = 0.95;           // 1: off.
+  double min_p = 0.05;           // 0: off.
+  double repeat_penalty = 1.0;   // 1: off.
+  double presence_penalty = 0;   // 0: off.
+  double frequency_penalty = 0;  // 0: off.
+  int repeat_last_n = 64;        // How many last tokens, prompt included, the penalties look at. -1: all; 0: off.
+  std::vector<TokenBias> logit_bias;
+  std::uint64_t seed = 0;  // The same request with the same seed has the same answer, whatever else runs.
+};
+
+struct Request {
+  // The prompt: exactly one of these.
+  std::optional<std::string> text;      // Taken as it is; special tokens may be spelt out in it.
+  std::optional<std::string> messages;  // JSON array of {"role", "content", ...}, through the model's chat template.
+  std::vector<Token> tokens;
+
+  std::string template_variables;       // JSON object: more variables for the template ("tools", ...). Or empty.
+  bool add_generation_prompt = true;    // The template ends where the answer begins.
+  bool continue_final_message = false;  // The answer continues the last message.
+
+  SampleOptions sampling;
+  int max_tokens = -1;            // Of the answer. -1: until the context is full. 0: the prompt is only computed.
+  std::vector<std::string> stop;  // The answer ends before any of these, wherever token borders lie.
+  bool ignore_end = false;        // Tokens that end an answer are tokens like any other.
+  bool special = false;           // Special tokens in the answer are spelt out.
+  std::optional<int> logprobs;    // Report the log-probability of each token, and of this many best ones (0 to 100).
+};
+
+enum class FinishReason {
+  kStop,    // An end token or a stop string.
+  kLength,  // max_tokens, or the context or the memory is full.
+  kCancel,
+  kError,  // Event::error says which.
+};
+std::string_view name_of(FinishReason reason);  // "stop", "length", "cancel", "error".
+
+struct ScoredToken {
+  Token token = 0;
+  double logprob = 0;  // Natural logarithm of the model's own probability, before any sampling option.
+};
+
+struct Usage {
+  int prompt_tokens = 0;
+  int reused_tokens = 0;     // Of the prompt, not computed again.
+  int generated_tokens = 0;  // Without the end token.
+  double prefill_tokens_per_s = 0;
+  double decode_tokens_per_s = 0;  // From the first token on; 0 with fewer than two.
+  double queue_s = 0;              // From submit() until work on it began.
+  double first_token_s = 0;        // From submit() to the first token; 0 if there was none.
+};
+
+struct Event {
+  enum class Kind {
+    kPrefill,  // prompt_done of prompt_total tokens of the prompt are computed.
+    kToken,    // `token` was chosen; `text` is what may be shown now, perhaps nothing yet.
+    kFinish,   // The last event; `text` is what had been held back.
+  };
+  Kind kind = Kind::kPrefill;
+  int prompt_done = 0;
+  int prompt_total = 0;
+  Token token = 0;
+  std::string text;    // The texts of all events joined are the answer: whole characters, no part of a stop string.
+  double logprob = 0;  // If asked for.
+  std::vector<ScoredToken> alternatives;  // If asked for: the best ones, best first.
+  FinishReason finish = FinishReason::kStop;
+  std::optional<Error> error;  // With kError; with kLength perhaps, where the memory was full.
+  Usage usage;                 // With kFinish.
+};
+
+struct ScoredChoice {
+  double logprob = 0;
+  std::vector<ScoredToken> alternatives;
+};
+
+struct Completion {
+  std::string text;
+  std::vector<Token> tokens;
+  std::vector<ScoredChoice> logprobs;  // One a token, if asked for.
+  FinishReason finish = FinishReason::kStop;
+  Usage usage;
+};
+
+struct ModelInfo {
+  std::string architecture;
+  std::string name;
+  int vocabulary = 0;
+  int trained_context = 0;
+  int context = 0;  // Most tokens of one sequence here.
+  std::int64_t parameters = 0;
+  std::size_t weight_bytes = 0;       // In memory.
+  std::size_t step_weight_bytes = 0;  // Of the file, read to compute one token.
+  std::size_t cache_bytes = 0;        // Taken for what sequences remember.
+  std::size_t cache_token_bytes = 0;  // Of those, by one token.
+  std::string isa;
+  int threads = 0;
+  SampleOptions sampling;          // llama.cpp's defaults, or what the file recommends.
+  std::vector<std::string> notes;  // Sentences worth showing to the user.
+};
+
+// The answer to one request as it comes. One reader at a time; cancel() may be called from any thread. A stream that
+// goes out of scope is cancelled. It must not outlive its engine.
+class Stream {
+ public:
+  Stream(Stream&& other) noexcept;
+  Stream& operator=(Stream&& other) noexcept;
+  ~Stream();
+
+  std::optional<Event> next();                         // Waits. None: the last event has been read.
+  std::optional<Event> next_within(int milliseconds);  // None: also when nothing came in that time.
+  bool finished() const;                               // The last event has been read.
+  void cancel();                                       // The stream then ends with FinishReason::kCancel.
+
+ private:
+  friend class Engine;
+  struct Channel;
+  explicit Stream(Channel* channel) : channel_(channel) {}
+  Channel* channel_;
+};
+
+class Engine {
+ public:
+  static Result<Engine> open(const EngineOptions& options);
+  Engine(Engine&& other) noexcept;
+  Engine& operator=(Engine&& other) noexcept;
+  ~Engine();  // Ends what runs. All its streams must be gone.
+
+  // These may be called from any thread, also at the same time.
+  const ModelInfo& info() const;
+  // Errors: kInvalidArgument for a request that makes no sense or can never fit, kBusy when the queue is full.
+  Result<Stream> submit(Request request);
+  // Waits for the whole answer; `watch`, if set, sees each event. A request that ends with kError is an error.
+  Result<Completion> generate(Request request, const std::function<void(const Event&)>& watch = {});
+  int open_streams() const;
+
+  Result<std::vector<Token>> tokenize(std::string_view text, bool add_special = true, bool parse_special = true) const;
+  std::string detokenize(const std::vector<Token>& tokens, bool special = true) const;
+  // The prompt text that the request's messages become.
+  Result<std::string> render(const Request& request) const;
+
+ private:
+  struct State;
+  explicit Engine(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace plait
