@@ -53,7 +53,7 @@ Result<Loaded> load_model(const LoadOptions& options) {
                                      .progress = options.progress},
                                     &loaded.notes);
   if (!model) return fail(model.error());
-  loaded.model = std::move(*model);
+  loaded.model = std::make_unique<Model>(std::move(*model));
   return loaded;
 }
 

@@ -1,0 +1,30 @@
+// Session: load, plan the memory, take it.
+#include "examine/session.h"
+
+#include <fmt/format.h>
+
+#include "base/memory.h"
+
+namespace plait {
+
+Result<Session> open_session(const SessionOptions& options) {
+  Result<Loaded> loaded = load_model(options.load);
+  if (!loaded) return fail(loaded.error());
+  Result<MemoryPlan> memory = plan_memory(loaded->model->spec(), options.memory, available_memory(), &loaded->notes);
+  if (!memory) return fail(memory.error());
+  Result<Stepper> stepper = Stepper::create(*loaded->model, *loaded->backend,
+                                            {.cache_bytes = memory->cache_bytes, .max_tokens = options.batch, .max_context = memory->context});
+  if (!stepper) return fail(stepper.error());
+  return Session{std::move(*loaded), std::move(*stepper), *memory};
+}
+
+Result<void> check_ids(std::span<const Token> ids, int vocabulary) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] >= 0 && ids[i] < vocabulary) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("token id {} at place {} is not in the vocabulary of {} tokens", ids[i], i, vocabulary));
+  }
+  return {};
+}
+
+}  // namespace plait

@@ -1,0 +1,32 @@
+// Session: a loaded model, its cache and its scratch memory, for commands that step by hand.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "engine/load.h"
+#include "engine/memory_plan.h"
+#include "engine/stepper.h"
+
+namespace plait {
+
+struct SessionOptions {
+  LoadOptions load;
+  MemoryRequest memory;
+  int batch = 512;  // Most tokens of one step.
+};
+
+struct Session {
+  Loaded loaded;
+  Stepper stepper;
+  MemoryPlan memory;
+
+  const ModelSpec& spec() const { return loaded.model->spec(); }
+};
+
+Result<Session> open_session(const SessionOptions& options);
+
+// Fails naming the first id that is not in [0, vocabulary), and its place.
+Result<void> check_ids(std::span<const Token> ids, int vocabulary);
+
+}  // namespace plait
