@@ -10,12 +10,10 @@
 
 #include "backend/backend.h"
 #include "backend/batch.h"
-
+#include "cache/sequence.h"
 #include "plait/result.h"
 
 namespace plait {
-
-class Sequence;
 
 struct CacheStats {
   std::size_t budget_bytes = 0;

@@ -26,7 +26,7 @@ struct LoadOptions {
 struct Loaded {
   std::unique_ptr<ModelFile> file;
   std::unique_ptr<Backend> backend;
-  std::unique_ptr<Model> model;           // On the heap: others point to it.
+  std::unique_ptr<Model> model;          // On the heap: others point to it.
   std::unique_ptr<Tokenizer> tokenizer;  // Null if it was left out.
   std::string chat_template;             // The file's, or ChatML.
   std::vector<std::string> notes;        // Sentences for the user.

@@ -13,38 +13,37 @@ namespace {
 constexpr int kDefaultContext = 4096;
 constexpr double kMiB = 1024.0 * 1024.0;
 
-std::size_t blocks_of(int tokens) { return (static_cast<std::size_t>(tokens) + kBlockTokens - 1) / kBlockTokens; }
-
 }  // namespace
 
 Result<MemoryPlan> plan_memory(const ModelSpec& spec, const MemoryRequest& request, std::size_t free_bytes,
                                std::vector<std::string>* notes) {
   std::vector<StateSpec> states;
   for (const LayerInfo& layer : spec.layers) states.push_back(layer.state);
-  const std::size_t block_bytes = Cache::token_bytes(states) * kBlockTokens;
   const std::size_t sequences = static_cast<std::size_t>(std::max(request.sequences, 1));
   const int asked = request.context.value_or(std::min(spec.trained_context, kDefaultContext));
   MemoryPlan plan;
   plan.context = asked == 0 ? spec.trained_context : asked;
 
-  // Contexts are at most 2^30 tokens and blocks at most some gigabytes, so double is exact enough to compare, and cannot overflow.
-  const double need = static_cast<double>(blocks_of(plan.context)) * static_cast<double>(block_bytes) * static_cast<double>(sequences);
   const std::size_t allowed = request.cache_bytes.value_or(free_bytes / 2);
-  if (need <= static_cast<double>(allowed)) {
-    plan.cache_bytes = request.cache_bytes.value_or(static_cast<std::size_t>(need));
+  const std::size_t each = Cache::context_bytes(states, plan.context);  // The greatest size_t if it is more than that.
+  if (each <= allowed / sequences) {
+    plan.cache_bytes = request.cache_bytes.value_or(each * sequences);
   } else {
-    const std::size_t fitting = block_bytes == 0 ? 0 : allowed / block_bytes / sequences * kBlockTokens;
+    const int fitting = Cache::tokens_that_fit(states, allowed / sequences);
     const std::string numbers =
-        fmt::format("a context of {} tokens needs {:.1f} MiB, {} {:.1f} MiB; {} tokens would fit", plan.context, need / kMiB,
-                    request.cache_bytes ? "--mem allows" : "half of the free memory is", static_cast<double>(allowed) / kMiB, fitting);
+        fmt::format("a context of {} tokens needs {:.1f} MiB, {} {:.1f} MiB; {} tokens would fit", plan.context,
+                    static_cast<double>(each) * static_cast<double>(sequences) / kMiB,
+                    request.cache_bytes ? "--mem allows" : "half of the free memory is",
+                    static_cast<double>(allowed) / kMiB, fitting);
     if (request.context || fitting < kBlockTokens) return fail(ErrorCode::kNoMemory, numbers);
     if (notes != nullptr) notes->push_back(numbers + ", and are taken");
-    plan.context = static_cast<int>(std::min<std::size_t>(fitting, static_cast<std::size_t>(plan.context)));
+    plan.context = std::min(fitting, plan.context);
     plan.cache_bytes = allowed;
   }
   if (plan.cache_bytes > free_bytes) {
-    return fail(ErrorCode::kNoMemory, fmt::format("{:.1f} MiB are asked for the context, {:.1f} MiB of memory are free",
-                                                  static_cast<double>(plan.cache_bytes) / kMiB, static_cast<double>(free_bytes) / kMiB));
+    return fail(ErrorCode::kNoMemory,
+                fmt::format("{:.1f} MiB are asked for the context, {:.1f} MiB of memory are free",
+                            static_cast<double>(plan.cache_bytes) / kMiB, static_cast<double>(free_bytes) / kMiB));
   }
   return plan;
 }

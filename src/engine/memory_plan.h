@@ -12,9 +12,9 @@
 namespace plait {
 
 struct MemoryRequest {
-  std::optional<int> context;             // None: min(trained, 4096). 0: as trained.
+  std::optional<int> context;              // None: min(trained, 4096). 0: as trained.
   std::optional<std::size_t> cache_bytes;  // None: what the context needs, at most half of what is free.
-  int sequences = 1;                      // That are to have a whole context each.
+  int sequences = 1;                       // That are to have a whole context each.
 };
 
 struct MemoryPlan {

@@ -17,7 +17,8 @@ constexpr std::uint64_t kCompanySeed = 20'26;
 // The other sequences of every step.
 class Company {
  public:
-  Company(Cache& cache, int count, int vocabulary) : cache_(cache), vocabulary_(vocabulary), sequences_(static_cast<std::size_t>(count)) {}
+  Company(Cache& cache, int count, int vocabulary)
+      : cache_(cache), vocabulary_(vocabulary), sequences_(static_cast<std::size_t>(count)) {}
   ~Company() {
     for (Sequence* sequence : sequences_) {
       if (sequence != nullptr) cache_.close(sequence);
@@ -40,13 +41,14 @@ class Company {
   Work next(std::size_t i) {
     Sequence*& sequence = sequences_[i];
     const int count = 1 + static_cast<int>(random_bits(kCompanySeed, drawn_++) % kCompanyStep);
-    if (sequence != nullptr && sequence->computed() + count > static_cast<int>(sequence->tokens().size())) {
+    if (sequence != nullptr && sequence->computed() + count > sequence->known()) {
       cache_.close(sequence);
       sequence = nullptr;
     }
     if (sequence == nullptr) {
       std::vector<Token> tokens(kCompanyLength);
-      for (Token& token : tokens) token = static_cast<Token>(random_bits(kCompanySeed, drawn_++) % static_cast<std::uint64_t>(vocabulary_));
+      for (Token& token : tokens)
+        token = static_cast<Token>(random_bits(kCompanySeed, drawn_++) % static_cast<std::uint64_t>(vocabulary_));
       sequence = cache_.open(tokens);
     }
     return {.sequence = sequence, .count = count};
@@ -62,12 +64,15 @@ class Company {
 class HiddenRows {
  public:
   HiddenRows(Session& session, std::size_t tokens)
-      : backend_(*session.loaded.backend), dim_(static_cast<std::size_t>(session.spec().dim)), tokens_(tokens),
+      : backend_(*session.loaded.backend),
+        dim_(static_cast<std::size_t>(session.spec().dim)),
+        tokens_(tokens),
         values_((session.spec().layers.size() + 1) * tokens * dim_) {}
 
   void take(int layer, Tensor x, const Segment& segment) {
     const std::size_t at = (static_cast<std::size_t>(layer) * tokens_ + static_cast<std::size_t>(segment.past)) * dim_;
-    backend_.read(x.slice_rows(segment.begin, segment.count), std::span(values_).subspan(at, static_cast<std::size_t>(segment.count) * dim_));
+    backend_.read(x.slice_rows(segment.begin, segment.count),
+                  std::span(values_).subspan(at, static_cast<std::size_t>(segment.count) * dim_));
   }
   std::vector<float> values() && { return std::move(values_); }
 
@@ -116,7 +121,8 @@ Result<LogitsReport> compute_logits(Session& session, const LogitsRequest& reque
     const auto& batch = session.stepper.batch();
     const auto sink = [&](int index, std::span<float> logits) {
       const int position = batch.outputs[static_cast<std::size_t>(index)] - batch.segments[our_place].begin + done;
-      if (written && position >= done && position < done + count && std::binary_search(wanted.begin(), wanted.end(), position)) {
+      if (written && position >= done && position < done + count &&
+          std::binary_search(wanted.begin(), wanted.end(), position)) {
         written = row(position, logits);
       }
     };

@@ -31,7 +31,8 @@ struct LogitsReport {
 void size_for(const LogitsRequest& request, SessionOptions& options);
 
 // Calls row(position, logits) for each wanted position, ascending.
-Result<LogitsReport> compute_logits(Session& session, const LogitsRequest& request,
-                                    const std::function<Result<void>(int position, std::span<const float> logits)>& row);
+Result<LogitsReport> compute_logits(
+    Session& session, const LogitsRequest& request,
+    const std::function<Result<void>(int position, std::span<const float> logits)>& row);
 
 }  // namespace plait

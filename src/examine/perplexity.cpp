@@ -56,7 +56,8 @@ Result<Perplexity> perplexity(Session& session, std::span<const Token> tokens, c
     const int first = i == 0 ? 1 : std::max(1, options.window - options.stride);
     const Result<double> nll = window_nll(session, window, first);
     if (!nll) return fail(nll.error());
-    if (!std::isfinite(*nll)) return fail(ErrorCode::kCorrupt, fmt::format("window {} has logits that are not finite", i));
+    if (!std::isfinite(*nll))
+      return fail(ErrorCode::kCorrupt, fmt::format("window {} has logits that are not finite", i));
     sum += *nll;
     result.scored += options.window - first;
     if (progress) progress(i + 1, windows);

@@ -12,8 +12,9 @@ Result<Session> open_session(const SessionOptions& options) {
   if (!loaded) return fail(loaded.error());
   Result<MemoryPlan> memory = plan_memory(loaded->model->spec(), options.memory, available_memory(), &loaded->notes);
   if (!memory) return fail(memory.error());
-  Result<Stepper> stepper = Stepper::create(*loaded->model, *loaded->backend,
-                                            {.cache_bytes = memory->cache_bytes, .max_tokens = options.batch, .max_context = memory->context});
+  Result<Stepper> stepper = Stepper::create(
+      *loaded->model, *loaded->backend,
+      {.cache_bytes = memory->cache_bytes, .max_tokens = options.batch, .max_context = memory->context});
   if (!stepper) return fail(stepper.error());
   return Session{std::move(*loaded), std::move(*stepper), *memory};
 }
