@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "base/text.h"
+
 namespace plait {
 
 CLI::App& add_command(CLI::App& app, Group group, const CommandText& text) {
@@ -23,7 +25,7 @@ void on_run(CLI::App& command, Context& context, std::function<Result<void>()> w
 }
 
 void print_error(std::string_view message) {
-  const std::string line = "plait: " + without_terminal_codes(message) + "\n";
+  const std::string line = "plait: " + printable(message) + "\n";
   std::fflush(stdout);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

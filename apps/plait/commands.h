@@ -59,10 +59,10 @@ CLI::App& add_command(CLI::App& app, Group group, const CommandText& text);
 // 130 for kCancelled, 2 after Context::usage, else 1.
 void on_run(CLI::App& command, Context& context, std::function<Result<void>()> work);
 
-// "plait: MESSAGE" on standard error, without terminal codes that the message may have from a file.
+// "plait: MESSAGE" on standard error, one line, without terminal codes that the message may have from a file.
 void print_error(std::string_view message);
 
-// `text` with control characters other than tab and newline as U+FFFD: safe to show on a terminal.
+// Running text with control characters other than tab and newline as U+FFFD: safe to show on a terminal.
 std::string without_terminal_codes(std::string_view text);
 
 // One function a command, each in a file of that name; main.cpp lists them.

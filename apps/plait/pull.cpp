@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/text.h"
 #include "commands.h"
 #include "download.h"
 #include "hub.h"
@@ -26,9 +27,7 @@ struct PullOptions {
   std::string model;
 };
 
-void note(const std::string& sentence) {
-  std::fputs(("plait: " + without_terminal_codes(sentence) + "\n").c_str(), stderr);
-}
+void note(const std::string& sentence) { std::fputs(("plait: " + printable(sentence) + "\n").c_str(), stderr); }
 
 // A failed source leaves the others; a full disk or Ctrl-C does not.
 bool is_the_sources_fault(const Error& error) {
