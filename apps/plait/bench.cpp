@@ -75,7 +75,7 @@ Result<void> run_bench(const BenchOptions& options, Context& context) {
 
 void add_bench(CLI::App& app, Context& context) {
   BenchOptions& options = context.make<BenchOptions>();
-  CLI::App& command = add_command(app, Group::kUse,
+  CLI::App& command = add_command(app, CommandGroup::kUse,
                                   {.name = "bench",
                                    .summary = "how fast a model runs here",
                                    .examples = "  plait bench smollm2\n"

@@ -7,9 +7,9 @@
 
 namespace plait {
 
-CLI::App& add_command(CLI::App& app, Group group, const CommandText& text) {
+CLI::App& add_command(CLI::App& app, CommandGroup group, const CommandText& text) {
   CLI::App& command = *app.add_subcommand(text.name, text.summary);
-  command.group(group == Group::kUse ? "use" : "examine");
+  command.group(group == CommandGroup::kUse ? "use" : "examine");
   command.footer(std::string("Examples:\n") + text.examples);
   return command;
 }

@@ -44,7 +44,7 @@ class Context {
   std::vector<std::unique_ptr<void, void (*)(void*)>> kept_;
 };
 
-enum class Group { kUse, kExamine };
+enum class CommandGroup { kUse, kExamine };
 
 struct CommandText {
   const char* name;
@@ -53,7 +53,7 @@ struct CommandText {
 };
 
 // Adds a command without flags or work. The result lives as long as `app`.
-CLI::App& add_command(CLI::App& app, Group group, const CommandText& text);
+CLI::App& add_command(CLI::App& app, CommandGroup group, const CommandText& text);
 
 // `work` is called once the command line is read. Its error is printed as one sentence and sets the exit status:
 // 130 for kCancelled, 2 after Context::usage, else 1.

@@ -63,7 +63,7 @@ Result<void> run_eval(const EvalOptions& options, Context& context) {
 void add_eval(CLI::App& app, Context& context) {
   EvalOptions& options = context.make<EvalOptions>();
   CLI::App& command =
-      add_command(app, Group::kExamine,
+      add_command(app, CommandGroup::kExamine,
                   {.name = "eval",
                    .summary = "perplexity of a text",
                    .examples = "  plait eval smollm2 --text book.txt\n"

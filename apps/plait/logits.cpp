@@ -133,7 +133,7 @@ Result<void> run_logits(const LogitsOptions& options, Context& context) {
 void add_logits(CLI::App& app, Context& context) {
   LogitsOptions& options = context.make<LogitsOptions>();
   CLI::App& command =
-      add_command(app, Group::kExamine,
+      add_command(app, CommandGroup::kExamine,
                   {.name = "logits",
                    .summary = "the raw scores of every token",
                    .examples = "  plait logits smollm2 --ids 1,2,3 --top 5\n"

@@ -4,8 +4,9 @@
 namespace plait {
 
 void add_make(CLI::App& app, Context& context) {
-  CLI::App& command = add_command(
-      app, Group::kExamine, {.name = "make", .summary = "writes a random model", .examples = "  plait make --help"});
+  CLI::App& command =
+      add_command(app, CommandGroup::kExamine,
+                  {.name = "make", .summary = "writes a random model", .examples = "  plait make --help"});
   on_run(command, context, [] { return Result<void>(fail(ErrorCode::kUnsupported, "plait make is not there yet")); });
 }
 

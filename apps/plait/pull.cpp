@@ -120,7 +120,7 @@ Result<void> pull(const PullOptions& options, Context& context) {
 void add_pull(CLI::App& app, Context& context) {
   PullOptions& options = context.make<PullOptions>();
   CLI::App& command = add_command(
-      app, Group::kUse,
+      app, CommandGroup::kUse,
       {.name = "pull",
        .summary = "downloads a model, verifies and keeps it",
        .examples = "  plait pull smollm2\n"

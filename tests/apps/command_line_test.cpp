@@ -110,14 +110,14 @@ TEST(OnRun, GivesEachKindOfErrorItsExitStatus) {
   for (const auto& [code, status] : cases) {
     CLI::App app;
     Context context;
-    CLI::App& command = add_command(app, Group::kUse, {"work", "works", ""});
+    CLI::App& command = add_command(app, CommandGroup::kUse, {"work", "works", ""});
     on_run(command, context, [code = code] { return Result<void>(fail(code, "for the test")); });
     app.parse("work");
     EXPECT_EQ(context.exit_status, status);
   }
   CLI::App app;
   Context context;
-  CLI::App& command = add_command(app, Group::kUse, {"work", "works", ""});
+  CLI::App& command = add_command(app, CommandGroup::kUse, {"work", "works", ""});
   on_run(command, context, [&] { return Result<void>(context.usage("for the test")); });
   app.parse("work");
   EXPECT_EQ(context.exit_status, kExitUsage);
