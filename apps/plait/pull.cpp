@@ -81,10 +81,7 @@ Result<void> pull_to(const fs::path& target, const std::string& label, const Kno
   Result<std::optional<PartFile>> part =
       PartFile::open(target, [&] { note(fmt::format("another plait is fetching {}; waiting for it", label)); });
   if (!part) return fail(part.error());
-  if (!part->has_value()) {
-    note(fmt::format("{} is here already", label));
-    return {};
-  }
+  if (!part->has_value()) return {};  // It is here already.
   if (known != nullptr) return get_known(*known, **part);
   return get_from_hub(file, {.url = "", .token = "", .label = label, .bytes = {}, .sha256 = ""}, **part);
 }

@@ -1,4 +1,4 @@
-// The vocabulary of a model file: its tokenizer.* keys as plain data.
+// From a model file's tokenizer keys to a Vocabulary.
 #pragma once
 
 #include "io/model_file.h"
@@ -6,8 +6,7 @@
 
 namespace plait {
 
-// Every key is checked for its type, lists for their lengths and ids for their range; an error names the file and the
-// key.
+// Fails naming the file and the key, where a key is missing, has the wrong type, or contradicts another.
 Result<Vocabulary> read_vocabulary(const ModelFile& file);
 
 }  // namespace plait

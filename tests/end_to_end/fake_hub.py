@@ -58,7 +58,7 @@ class FakeHub:
 
         server = Server((address, 0), Handler)
         server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         return server
 
     def _refuse(self, request, status, message=None):

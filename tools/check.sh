@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# One of the longer checks of ./test --all. Each is a ctest case of its own; each can be run alone.
+#
+#   tools/check.sh format | lint | clang | asan | tsan | fuzz
+#
+# PLAIT_GOLDEN and PLAIT_SMOLLM2 as for ./test.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tools/install.sh
+
+version=$(clang_version)
+[ -n "$version" ] || die "No clang++ of version 16 or newer is here."
+clang=(-DCMAKE_C_COMPILER="clang-$version" -DCMAKE_CXX_COMPILER="clang++-$version")
+
+sources() { git ls-files '*.cpp' '*.h' '*.c' 2>/dev/null || find src include apps tests bench fuzz -name '*.cpp' -o -name '*.h' -o -name '*.c'; }
+
+# configure PRESET [CMAKE ARGUMENTS]: warnings are errors.
+configure() {
+  local preset=$1
+  shift
+  # shellcheck disable=SC2046
+  cmake --preset "$preset" -DCMAKE_COMPILE_WARNING_AS_ERROR=ON $(launcher) "$@" \
+    -DPLAIT_GOLDEN="${PLAIT_GOLDEN:-}" -DPLAIT_SMOLLM2="${PLAIT_SMOLLM2:-}"
+}
+
+# run_tests BUILD_DIR [CTEST ARGUMENTS]
+run_tests() { ctest --test-dir "$1" --output-on-failure --parallel 2 "${@:2}"; }
+
+check_format() {
+  sources | xargs "clang-format-$version" --dry-run --Werror
+  echo "formatted: $(sources | wc -l) files"
+}
+
+# The compile commands of the release build; headers are looked at through the files that include them.
+check_lint() {
+  [ -e build/compile_commands.json ] || configure release
+  sources | grep -E '^(src|apps)/.*\.cpp$' | xargs -P 2 -n 4 "clang-tidy-$version" -p build --quiet --warnings-as-errors='*'
+}
+
+check_clang() {
+  configure clang "${clang[@]}"
+  ninja -C build-clang -j "$(jobs)"
+  run_tests build-clang -LE slow -E '^(tidy|slow/)'
+}
+
+check_asan() {
+  configure asan
+  ninja -C build-asan -j "$(jobs)"
+  export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
+  run_tests build-asan -LE slow -E '^(tidy|slow/)'
+}
+
+# What uses more than one thread.
+check_tsan() {
+  configure tsan
+  local targets=() folder
+  for folder in base backend cache decode engine examine models; do
+    if ls tests/$folder/*.cpp >/dev/null 2>&1; then targets+=("${folder}_test"); fi
+  done
+  ninja -C build-tsan -j "$(jobs)" "${targets[@]}"
+  run_tests build-tsan -R '^(base|backend|cache|decode|engine|examine|models)/'
+}
+
+check_fuzz() {
+  configure fuzz "${clang[@]}"
+  ninja -C build-fuzz -j "$(jobs)"
+  bash fuzz/run.sh build-fuzz 60
+}
+
+case "${1:-}" in
+  format | lint | clang | asan | tsan | fuzz) "check_$1" ;;
+  *) die "tools/check.sh: one of format, lint, clang, asan, tsan, fuzz is wanted" ;;
+esac
