@@ -1,4 +1,4 @@
-// From a model file's tokenizer keys to a Vocabulary.
+// The vocabulary of a model file: its tokenizer.* keys as plain data.
 #pragma once
 
 #include "io/model_file.h"
@@ -6,7 +6,8 @@
 
 namespace plait {
 
-// Fails naming the file and the key, where a key is missing, has the wrong type, or contradicts another.
+// Every key is checked for its type, lists for their lengths and ids for their range; an error names the file and the
+// key.
 Result<Vocabulary> read_vocabulary(const ModelFile& file);
 
 }  // namespace plait

@@ -10,11 +10,11 @@
 namespace plait {
 
 struct LogitsRequest {
-  std::vector<Token> ids;
-  std::vector<int> positions;  // Whose logits are wanted, in [0, ids.size()).
-  int chunk = 0;               // Tokens of the sequence in each step; 0: as many as the batch holds.
-  int company = 0;             // Other random sequences in every step.
-  bool hidden = false;         // Also the residual stream.
+  std::vector<Token> ids = {};
+  std::vector<int> positions = {};  // Whose logits are wanted, in [0, ids.size()).
+  int chunk = 0;                    // Tokens of the sequence in each step; 0: as many as the batch holds.
+  int company = 0;                  // Other random sequences in every step.
+  bool hidden = false;              // Also the residual stream.
 };
 
 struct LogitsStep {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,6 +25,16 @@ inline constexpr std::int8_t kIq4Nl[16] = {-127, -104, -83, -65, -49, -35, -22, 
 
 // Twice the values of four-bit floats (E2M1). Code 8 is minus zero.
 inline constexpr std::int8_t kE2m1Doubled[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
+// The code whose value times scale is nearest to `value`; the lowest code on ties.
+inline int nearest_e2m1(float value, float scale) {
+  int best = 0;
+  for (int code = 1; code < 16; ++code) {
+    const float error = std::fabs(static_cast<float>(kE2m1Doubled[code]) * scale - value);
+    if (error < std::fabs(static_cast<float>(kE2m1Doubled[best]) * scale - value)) best = code;
+  }
+  return best;
+}
 
 // The signs of eight values from seven bits: the eighth makes their number even.
 constexpr int even_signs(int seven_bits) {

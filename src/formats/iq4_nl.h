@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/block.h"
+#include "formats/encode_table.h"
 #include "formats/grids.h"
 
 namespace plait {
@@ -17,6 +18,13 @@ struct Iq4Nl {
       out.values[i] = kIq4Nl[pair & 15];
       out.values[i + 16] = kIq4Nl[pair >> 4];
     }
+  }
+
+  static void encode(const float* values, std::byte* block) {
+    int codes[32];
+    put_u16(block, f16_scale(search_table(values)));
+    assign_table(values, f16_at(block), codes);
+    for (int i = 0; i < 16; ++i) block[2 + i] = to_byte(codes[i] | codes[i + 16] << 4);
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/block.h"
+#include "formats/encode_table.h"
 #include "formats/grids.h"
 
 namespace plait {
@@ -20,6 +21,40 @@ struct Iq4Xs {
       out.values[i] = kIq4Nl[pair & 15];
       out.values[i + 16] = kIq4Nl[pair >> 4];
     }
+  }
+
+  static void encode(const float* values, std::byte* block) {
+    float scales[8];
+    float extreme = 0;
+    for (int g = 0; g < 8; ++g) {
+      scales[g] = search_table(values + 32 * g);
+      if (std::fabs(scales[g]) > std::fabs(extreme)) extreme = scales[g];
+    }
+    std::fill_n(block, kInfo.block_bytes, std::byte{0});
+    put_u16(block, f16_scale(extreme / -32));
+    int high = 0;
+    for (int g = 0; g < 8; ++g) {
+      const int code = encode_group(values + 32 * g, scales[g], f16_at(block), block + 8 + 16 * g) + 32;
+      block[4 + g / 2] |= to_byte((code & 15) << 4 * (g % 2));
+      high |= (code >> 4) << 2 * g;
+    }
+    put_u16(block + 2, static_cast<std::uint16_t>(high));
+  }
+
+  // Tries the scale codes around the fitted scale; writes the best one's nibbles and returns it.
+  static int encode_group(const float* values, float fitted, float unit, std::byte* nibbles) {
+    const float around = nearest(std::clamp(fitted * inverse_or_zero(unit), -32.0f, 31.0f));
+    float best_error = -1;
+    int best = 0;
+    for (float code = std::max(around - 1, -32.0f); code <= std::min(around + 1, 31.0f); ++code) {
+      int codes[32];
+      const float error = assign_table(values, unit * code, codes);
+      if (best_error >= 0 && !(error < best_error)) continue;
+      best_error = error;
+      best = static_cast<int>(code);
+      for (int i = 0; i < 16; ++i) nibbles[i] = to_byte(codes[i] | codes[i + 16] << 4);
+    }
+    return best;
   }
 };
 

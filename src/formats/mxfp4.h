@@ -25,6 +25,18 @@ struct Mxfp4 {
     const auto bits = exponent < 2 ? 0x200000u << exponent : static_cast<std::uint32_t>(exponent - 1) << 23;
     return std::bit_cast<float>(bits);
   }
+
+  // The largest magnitude falls into the last octave of the codes.
+  static void encode(const float* values, std::byte* block) {
+    float largest = 0;
+    for (int i = 0; i < 32; ++i) largest = std::max(largest, std::fabs(values[i]));
+    const int exponent = std::max(static_cast<int>(std::bit_cast<std::uint32_t>(largest) >> 23) - 2, 0);
+    block[0] = to_byte(exponent);
+    const float scale = half_power(exponent);
+    for (int i = 0; i < 16; ++i) {
+      block[1 + i] = to_byte(nearest_e2m1(values[i], scale) | nearest_e2m1(values[i + 16], scale) << 4);
+    }
+  }
 };
 
 }  // namespace plait

@@ -33,6 +33,30 @@ struct Nvfp4 {
     const auto power = static_cast<std::uint32_t>(exponent - 8 - 3 + 127) << 23;  // Half, and eighths.
     return static_cast<float>(8 + mantissa) * std::bit_cast<float>(power);
   }
+
+  static void encode(const float* values, std::byte* block) {
+    for (int part = 0; part < 4; ++part) {
+      const float* x = values + 16 * part;
+      float largest = 0;
+      for (int i = 0; i < 16; ++i) largest = std::max(largest, std::fabs(x[i]));
+      const int byte = nearest_scale(largest / 6);
+      block[part] = to_byte(byte);
+      const float scale = half_scale(byte);
+      for (int i = 0; i < 8; ++i) {
+        block[4 + 8 * part + i] = to_byte(nearest_e2m1(x[i], scale) | nearest_e2m1(x[i + 8], scale) << 4);
+      }
+    }
+  }
+
+  // The byte of the E4M3 number nearest to value >= 0, the upper one of two; from 256 on the largest, as other writers
+  // of this format have it.
+  static int nearest_scale(float value) {
+    constexpr int kHighest = 0x7e;
+    if (!(value < 256)) return kHighest;
+    if (value < 0x1p-6f) return std::min(static_cast<int>(value * 512 + 0.5f), 7);
+    const std::uint32_t rounded = std::bit_cast<std::uint32_t>(value) + 0x80000u;
+    return static_cast<int>(rounded >> 20) - ((127 - 7) << 3);
+  }
 };
 
 }  // namespace plait

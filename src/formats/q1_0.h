@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/block.h"
+#include "formats/simple_encode.h"
 
 namespace plait {
 
@@ -13,6 +14,18 @@ struct Q1_0 {
     set_scale(out, f16_at(block));
     const std::uint32_t signs = u32_at(block + 2 + 4 * g);
     for (int i = 0; i < 32; ++i) out.values[i] = to_i8(2 * static_cast<int>(signs >> i & 1) - 1);
+  }
+
+  // The scale is the mean magnitude.
+  static void encode(const float* values, std::byte* block) {
+    float sum = 0;
+    for (int i = 0; i < 128; ++i) sum += std::fabs(values[i]);
+    put_u16(block, float_to_f16(sum / 128));
+    for (int i = 0; i < 16; ++i) {
+      int byte = 0;
+      for (int bit = 0; bit < 8; ++bit) byte |= (values[8 * i + bit] >= 0) << bit;
+      block[2 + i] = to_byte(byte);
+    }
   }
 };
 

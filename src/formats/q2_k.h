@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/block.h"
+#include "formats/encode_affine.h"
 
 namespace plait {
 
@@ -20,6 +21,18 @@ struct Q2_K {
     }
     const std::byte* codes = block + 16 + 32 * (g / 4);
     for (int i = 0; i < 32; ++i) out.values[i] = to_i8(u8_at(codes + i) >> 2 * (g % 4) & 3);
+  }
+
+  static void encode(const float* values, std::byte* block) {
+    const AffineBlock<16> found = encode_affine<16>(values, 3, 15);
+    for (int part = 0; part < 16; ++part) block[part] = to_byte(found.scale_codes[part] | found.min_codes[part] << 4);
+    for (int i = 0; i < 64; ++i) {
+      int byte = 0;
+      for (int g = 0; g < 4; ++g) byte |= static_cast<int>(found.codes[i / 32 * 128 + 32 * g + i % 32]) << 2 * g;
+      block[16 + i] = to_byte(byte);
+    }
+    put_u16(block + 80, found.scale);
+    put_u16(block + 82, found.min);
   }
 };
 

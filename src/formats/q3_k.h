@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/block.h"
+#include "formats/encode_symmetric.h"
 
 namespace plait {
 
@@ -27,6 +28,22 @@ struct Q3_K {
     const int low = u8_at(scales + k % 8) >> 4 * (k / 8) & 15;
     const int high = u8_at(scales + 8 + k % 4) >> 2 * (k / 4) & 3;
     return low | high << 4;
+  }
+
+  static void encode(const float* values, std::byte* block) {
+    const SymmetricBlock found = encode_symmetric(values, {-4, 3, -32, 31});
+    std::fill_n(block, kInfo.block_bytes, std::byte{0});
+    for (int i = 0; i < 256; ++i) {
+      const int code = static_cast<int>(found.codes[i]) + 4, g = i / 32;
+      block[i % 32] |= to_byte((code >> 2) << g);
+      block[32 + 32 * (g / 4) + i % 32] |= to_byte((code & 3) << 2 * (g % 4));
+    }
+    for (int k = 0; k < 16; ++k) {
+      const int code = found.scale_codes[k] + 32;
+      block[96 + k % 8] |= to_byte((code & 15) << 4 * (k / 8));
+      block[104 + k % 4] |= to_byte((code >> 4) << 2 * (k / 4));
+    }
+    put_u16(block + 108, found.scale);
   }
 };
 

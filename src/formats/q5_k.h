@@ -1,6 +1,7 @@
 // Q5_K: 256 values as 5-bit codes; a 6-bit scale and min for each 32, over an f16 scale and an f16 min.
 #pragma once
 
+#include "formats/encode_affine.h"
 #include "formats/k_scales.h"
 
 namespace plait {
@@ -18,6 +19,22 @@ struct Q5_K {
     const std::byte* low = block + 48 + 32 * (g / 2);
     for (int i = 0; i < 32; ++i) {
       out.values[i] = to_i8((u8_at(low + i) >> 4 * (g % 2) & 15) | (u8_at(high + i) >> g & 1) << 4);
+    }
+  }
+
+  static void encode(const float* values, std::byte* block) {
+    const AffineBlock<32> found = encode_affine<32>(values, 31, 63);
+    put_u16(block, found.scale);
+    put_u16(block + 2, found.min);
+    KScales::pack(found.scale_codes, found.min_codes, block + 4);
+    for (int i = 0; i < 32; ++i) {
+      int high = 0;
+      for (int g = 0; g < 8; ++g) high |= (static_cast<int>(found.codes[32 * g + i]) >> 4) << g;
+      block[16 + i] = to_byte(high);
+    }
+    for (int i = 0; i < 128; ++i) {
+      const float* pair = found.codes + i / 32 * 64 + i % 32;
+      block[48 + i] = to_byte((static_cast<int>(pair[0]) & 15) | (static_cast<int>(pair[32]) & 15) << 4);
     }
   }
 };

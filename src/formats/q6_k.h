@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/block.h"
+#include "formats/encode_symmetric.h"
 
 namespace plait {
 
@@ -22,6 +23,18 @@ struct Q6_K {
       const int code = (u8_at(low + i) >> 4 * (quarter / 2) & 15) | (u8_at(high + i) >> 2 * quarter & 3) << 4;
       out.values[i] = to_i8(code - 32);
     }
+  }
+
+  static void encode(const float* values, std::byte* block) {
+    const SymmetricBlock found = encode_symmetric(values, {-32, 31, -128, 127});
+    std::fill_n(block, kInfo.block_bytes, std::byte{0});
+    for (int i = 0; i < 256; ++i) {
+      const int code = static_cast<int>(found.codes[i]) + 32, half = i / 128, quarter = i / 32 % 4;
+      block[64 * half + 32 * (quarter % 2) + i % 32] |= to_byte((code & 15) << 4 * (quarter / 2));
+      block[128 + 32 * half + i % 32] |= to_byte((code >> 4) << 2 * quarter);
+    }
+    for (int k = 0; k < 16; ++k) block[192 + k] = to_byte(found.scale_codes[k]);
+    put_u16(block + 208, found.scale);
   }
 };
 

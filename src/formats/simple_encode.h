@@ -47,6 +47,15 @@ inline Line encode_line(const float* values, int levels, int* codes) {
   return {scale, *low};
 }
 
+// Codes of -1, 0 and 1, where the largest magnitude is one. Returns the scale.
+inline float encode_ternary(const float* values, int count, int* codes) {
+  float largest = 0;
+  for (int i = 0; i < count; ++i) largest = std::max(largest, std::fabs(values[i]));
+  const float inverse = largest != 0 ? 1 / largest : 0;
+  for (int i = 0; i < count; ++i) codes[i] = round_away(values[i] * inverse);
+  return largest;
+}
+
 // 4 bytes with the fifth bit of code i in bit i; 16 bytes: codes 0 to 15 in the low nibbles, 16 to 31 in the high ones.
 inline void pack_five_bits(const int* codes, std::byte* out) {
   for (int byte = 0; byte < 4; ++byte) {

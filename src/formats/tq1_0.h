@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/block.h"
+#include "formats/simple_encode.h"
 
 namespace plait {
 
@@ -32,6 +33,18 @@ struct Tq1_0 {
   static int digit(int byte, int n) {
     constexpr int kPowers[] = {1, 3, 9, 27, 81};
     return (byte * kPowers[n] & 255) * 3 >> 8;
+  }
+
+  static void encode(const float* values, std::byte* block) {
+    int codes[256];
+    int digits[52] = {};
+    put_u16(block + 52, float_to_f16(encode_ternary(values, 256, codes)));
+    for (int i = 0; i < 256; ++i) {
+      constexpr int kWeights[] = {81, 27, 9, 3, 1};  // Four-digit bytes leave the last place empty.
+      const Place place = find(i);
+      digits[place.byte] += (codes[i] + 1) * kWeights[place.digit];
+    }
+    for (int i = 0; i < 52; ++i) block[i] = to_byte((digits[i] * 256 + 242) / 243);
   }
 };
 

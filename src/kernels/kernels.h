@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kernels/float_kernels.h"
+
 namespace plait {
 
 // ---- Activations as 8-bit codes (linear-kernels.md 3) ----------------------------------------------------------
@@ -71,6 +73,7 @@ constexpr int kMaxLinearKernels = 32;
 struct Kernels {
   std::string_view name;
 
+  FloatKernels floats{};
   void (*quantize)(const QuantizeArgs& args) = nullptr;
   std::array<LinearKernel, kMaxLinearKernels> linear{};  // Formats that have tiles; the rest is empty.
   // Weights expanded to 8-bit codes and f32 scales: [one or two scales a group][no mins, mins].

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/list.h"
+#include "kernels/float_table.h"
 #include "kernels/kernels.h"
 #include "kernels/linear.h"
 #include "kernels/quantize.h"
@@ -23,6 +24,7 @@ template <class V, class... Quantized, class... Floats>
 constexpr Kernels make_kernels(FormatList<Quantized...>, FormatList<Floats...>) {
   Kernels kernels{};
   kernels.name = V::kName;
+  kernels.floats = make_float_kernels<V>();
   kernels.quantize = quantize_activations<V>;
   int count = 0;
   (add_linear_kernel<V, Floats>(kernels, count), ...);

@@ -34,6 +34,7 @@ struct Vocabulary {
   // -1: the file does not say; else 0 or 1.
   int add_bos = -1, add_eos = -1, add_sep = -1, add_space_prefix = -1, remove_extra_whitespaces = -1,
       ignore_merges = -1, lowercase = -1, strip_accents = -1;
+  int nfc = -1;  // Normalize to NFC first; -1: as the maker of `pre` does. No file says it.
 };
 
 struct EncodeOptions {
