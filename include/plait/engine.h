@@ -148,6 +148,8 @@ struct ModelInfo {
   std::vector<std::string> notes;  // Sentences worth showing to the user.
 };
 
+struct Channel;  // What joins a stream to its engine; private.
+
 // The answer to one request as it comes. One reader at a time; cancel() may be called from any thread. A stream that
 // goes out of scope is cancelled. It must not outlive its engine.
 class Stream {
@@ -162,8 +164,7 @@ class Stream {
   void cancel();                                       // The stream then ends with FinishReason::kCancel.
 
  private:
-  friend class Engine;
-  struct Channel;
+  friend class Core;
   explicit Stream(Channel* channel) : channel_(channel) {}
   Channel* channel_;
 };

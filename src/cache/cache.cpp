@@ -92,14 +92,6 @@ int Cache::tokens_that_fit(std::span<const StateSpec> layers, std::size_t bytes)
   return static_cast<int>(blocks) * kBlockTokens;
 }
 
-Result<void> Cache::check_budget(std::span<const StateSpec> layers, int context, std::size_t budget_bytes) {
-  const std::size_t needed = context_bytes(layers, context);
-  if (needed <= budget_bytes) return {};
-  return fail(ErrorCode::kNoMemory,
-              fmt::format("-c {} needs {}, {} given; {} tokens would fit", context, readable(needed),
-                          readable(budget_bytes), tokens_that_fit(layers, budget_bytes)));
-}
-
 Sequence* Cache::open(std::span<const Token> tokens) {
   auto sequence = std::make_unique<Sequence>();
   sequence->tokens_.assign(tokens.begin(), tokens.end());

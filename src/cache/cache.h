@@ -45,9 +45,6 @@ class Cache {
   static std::size_t context_bytes(std::span<const StateSpec> layers, int tokens);
   // The most tokens of one sequence that fit into so many bytes.
   static int tokens_that_fit(std::span<const StateSpec> layers, std::size_t bytes);
-  // Fails when one sequence of `context` tokens does not fit: "-c 4096 needs 94 MiB, 20 MiB given; 896 tokens would
-  // fit".
-  static Result<void> check_budget(std::span<const StateSpec> layers, int context, std::size_t budget_bytes);
 
   // A new sequence that knows these tokens; none is computed yet. Takes no block.
   Sequence* open(std::span<const Token> tokens);

@@ -209,13 +209,13 @@ TEST(CacheBudget, PassesOnThatTheBackendHasNoMemory) {
   EXPECT_EQ(cache.error().code, ErrorCode::kNoMemory);
 }
 
-TEST(CacheBudget, SaysWhatIsNeededAndWhatWouldFit) {
+TEST(CacheBudget, CountsInWholeBlocks) {
   const std::vector<StateSpec> layers(32, layer(384, 384));  // 24 KiB a token, 384 KiB a block.
   EXPECT_EQ(Cache::token_bytes(layers), 24576u);
-  EXPECT_TRUE(Cache::check_budget(layers, 4096, std::size_t{96} << 20));
-  const auto refused = Cache::check_budget(layers, 4096, std::size_t{21} << 20);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "-c 4096 needs 96 MiB, 21 MiB given; 896 tokens would fit");
+  EXPECT_EQ(Cache::context_bytes(layers, 4096), std::size_t{96} << 20);
+  EXPECT_EQ(Cache::context_bytes(layers, 1), 384u << 10);
+  EXPECT_EQ(Cache::context_bytes(layers, 0), 0u);
+  EXPECT_EQ(Cache::tokens_that_fit(layers, std::size_t{21} << 20), 896);
 }
 
 TEST(CacheBudget, DoesNotOverflow) {
@@ -223,7 +223,6 @@ TEST(CacheBudget, DoesNotOverflow) {
   constexpr int kLarge = std::numeric_limits<int>::max();
   const std::vector<StateSpec> layers(1000, layer(kLarge, kLarge));
   EXPECT_EQ(Cache::context_bytes(layers, kLarge), kMost);
-  EXPECT_FALSE(Cache::check_budget(layers, kLarge, kMost - 1));
   EXPECT_EQ(Cache::tokens_that_fit(layers, 1000), 0);
   EXPECT_GT(Cache::tokens_that_fit(std::vector<StateSpec>{layer(1, 1)}, kMost), 0);
   EXPECT_EQ(blocks_for(kLarge), kLarge / 16 + 1);

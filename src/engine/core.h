@@ -1,0 +1,80 @@
+// Core: the engine behind its API. Takes requests in, steps, hands events out; one thread owns all mutable state.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "cache/cache.h"
+#include "decode/sample.h"
+#include "engine/queue.h"
+#include "engine/scheduler.h"
+#include "plait/engine.h"
+#include "text/tokenizer.h"
+
+namespace plait {
+
+// As Stepper::step.
+using LogitsSink = std::function<void(int index, std::span<float> logits)>;
+using StepFunction = std::function<Result<void>(std::span<const Work> work, const LogitsSink& logits)>;
+
+struct CoreParts {
+  Cache* cache = nullptr;
+  StepFunction step;
+  const Tokenizer* tokenizer = nullptr;  // Null: answers have no text.
+  int vocabulary = 0;
+  int context = 0;
+  int step_tokens = 512;
+  int max_sequences = 64;
+  int queue_requests = 256;
+  int queue_events = 256;
+};
+
+// Any thread may submit and read streams. The cache and `step` are used by the stepping thread alone.
+class Core {
+ public:
+  explicit Core(CoreParts parts);
+  ~Core();  // All streams must be gone.
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  // `prompt` is what the request's prompt became.
+  Result<Stream> submit(Request request, std::vector<Token> prompt);
+  int open_streams() const { return open_streams_.load(); }
+
+ private:
+  struct Task;
+  Result<void> check_request(const Request& request, std::span<const Token> prompt) const;
+  void run();
+  void take_in();
+  void taken_up(Task& task);
+  void clear_up();
+  bool step();
+  void make_entries();
+  void compute(const Plan& plan);
+  void choose(Task& task, std::span<float> logits);
+  void deliver(Task& task);
+  void give_up_blocks(Task& task);
+  void finish(Task& task, FinishReason reason, std::optional<Error> error = std::nullopt);
+
+  CoreParts parts_;
+  CacheStats capacity_;  // As it was at the start: what a request may hope for.
+  BoundedQueue<std::unique_ptr<Task>> inbox_;
+  std::atomic<int> open_streams_{0};
+  std::atomic<int> waiting_{0};  // Submitted, and work on them has not begun.
+  std::atomic<bool> stopping_{false};
+
+  // The stepping thread's.
+  Sampler sampler_;
+  std::vector<std::unique_ptr<Task>> tasks_;  // In order of arrival.
+  std::vector<Task*> live_;                   // Those that are not finished; the scheduler's numbers count in it.
+  std::vector<Entry> entries_;
+  std::vector<Work> work_;
+  std::vector<Task*> wanting_;  // Those that get logits in the step under way.
+  std::thread thread_;
+};
+
+}  // namespace plait

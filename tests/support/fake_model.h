@@ -1,0 +1,103 @@
+// FakeModel: logits as a function of all tokens so far, which it remembers only through cache blocks.
+//
+// The row of a token is a hash of its predecessor's row and the token. So an answer is right only if every block was
+// where it should be, and any mistake about chunks, company or pauses changes the text.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "cache/cache.h"
+#include "support/memory_backend.h"
+#include "text/tokenizer.h"
+
+namespace plait {
+
+// Token 0 ends an answer; token 1 is "<one>", special; all others are one letter or, each seventh, two.
+class LetterTokenizer final : public Tokenizer {
+ public:
+  explicit LetterTokenizer(int size) : size_(size) {}
+  Result<std::vector<Token>> encode(std::string_view text, const EncodeOptions&) const override {
+    std::vector<Token> tokens;
+    for (const char c : text) tokens.push_back(2 + static_cast<unsigned char>(c) % (size_ - 2));
+    return tokens;
+  }
+  std::string piece(Token token, bool special) const override {
+    if (token <= 1) return special ? (token == 0 ? "<end>" : "<one>") : "";
+    std::string text(1, static_cast<char>('a' + token % 26));
+    return token % 7 == 0 ? text + text : text;
+  }
+  int size() const override { return size_; }
+  const Vocabulary& vocabulary() const override { return vocabulary_; }
+  bool is_end(Token token) const override { return token == 0; }
+  bool drops_first_space() const override { return false; }
+  bool adds_bos() const override { return false; }
+
+ private:
+  int size_;
+  Vocabulary vocabulary_;
+};
+
+class FakeModel {
+ public:
+  static constexpr int kVocabulary = 50;
+
+  explicit FakeModel(int blocks) {
+    StateSpec layer;
+    layer.rows[0] = {.bytes = 8};
+    const std::vector<StateSpec> layers{layer};
+    cache = std::move(*Cache::create(backend, layers, Cache::context_bytes(layers, blocks * kBlockTokens)));
+  }
+
+  // As Stepper::step.
+  Result<void> step(std::span<const Work> work, const std::function<void(int, std::span<float>)>& logits) {
+    if (before_step) before_step(work);
+    if (auto prepared = cache->prepare(work, batch); !prepared) return prepared;
+    cache->check_integrity();
+    int output = 0;
+    for (const Segment& segment : batch.segments) {
+      for (int i = segment.begin; i < segment.begin + segment.count; ++i) {
+        const int position = batch.positions[static_cast<std::size_t>(i)];
+        const std::uint64_t before = position == 0 ? 0 : row(segment, position - 1);
+        const auto token = static_cast<std::uint64_t>(batch.tokens[static_cast<std::size_t>(i)]);
+        row(segment, position) = random_bits(before, token);
+        if (output >= static_cast<int>(batch.outputs.size()) || batch.outputs[static_cast<std::size_t>(output)] != i)
+          continue;
+        std::vector<float> values = logits_of(row(segment, position));
+        logits(output++, values);
+      }
+    }
+    return {};
+  }
+
+  static std::vector<float> logits_of(std::uint64_t hash) {
+    std::vector<float> values;
+    for (std::uint64_t t = 0; t < kVocabulary; ++t) values.push_back(static_cast<float>(8 * random_unit(hash, t)));
+    values[0] -= 6;  // An end is rare.
+    if (values[kPoison] > 7.9f) values[kPoison] = std::numeric_limits<float>::quiet_NaN();
+    return values;
+  }
+  static constexpr std::size_t kPoison = 49;  // Its logit is sometimes not a number.
+
+  MemoryBackend backend;
+  std::unique_ptr<Cache> cache;
+  Batch batch;
+  LetterTokenizer tokenizer{kVocabulary};
+  std::function<void(std::span<const Work>)> before_step;
+
+ private:
+  std::uint64_t& row(const Segment& segment, int position) {
+    const RowStream& stream = cache->states()[0].rows[0];
+    const int block = segment.blocks[0][static_cast<std::size_t>(position / kBlockTokens)];
+    std::byte* at = stream.buffer->host() + stream.offset + static_cast<std::size_t>(block) * stream.block_bytes;
+    return reinterpret_cast<std::uint64_t*>(at)[position % kBlockTokens];
+  }
+};
+
+}  // namespace plait
