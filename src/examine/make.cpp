@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "base/thread_pool.h"
+#include "examine/made_tokenizer.h"
 #include "examine/make_shape.h"
-#include "examine/make_tokenizer.h"
 #include "examine/random_tensor.h"
 #include "formats/all.h"
 #include "io/gguf_writer.h"
@@ -138,7 +138,7 @@ Result<MakeReport> make_model(const MakeRequest& request) {
   if (!architecture) return fail(architecture.error());
   const Result<MakeShape> shape = read_shape(**architecture, request.shape);
   if (!shape) return fail(shape.error());
-  Result<std::vector<GgufEntry>> tokenizer = make_tokenizer(shape->vocabulary);
+  Result<std::vector<GgufEntry>> tokenizer = made_tokenizer(shape->vocabulary);
   if (!tokenizer) return fail(tokenizer.error());
   std::vector<GgufEntry> metadata = describe(request, *shape, *std::move(tokenizer));
   const Result<std::vector<TensorPlan>> plan = plan_tensors(**architecture, metadata, request, shape->tied);

@@ -77,8 +77,8 @@ std::size_t padding(std::size_t bytes) { return (kAlignment - bytes % kAlignment
 
 // The directory's entry must reach the disk too. Where that cannot be done it is left to the system.
 void sync_directory(const std::string& path) {
-  std::string directory = std::filesystem::path(path).parent_path().string();
-  if (directory.empty()) directory = ".";
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const std::string directory = parent.empty() ? std::string(1, '.') : parent;
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY);
   if (descriptor < 0) return;
   ::fsync(descriptor);

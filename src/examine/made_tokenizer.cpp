@@ -1,5 +1,5 @@
 // A byte-level tokenizer in the form of GPT-2's.
-#include "examine/make_tokenizer.h"
+#include "examine/made_tokenizer.h"
 
 #include <fmt/format.h>
 
@@ -40,7 +40,7 @@ std::string filler(const std::string& space, int number) {
 
 }  // namespace
 
-Result<std::vector<GgufEntry>> make_tokenizer(int vocabulary) {
+Result<std::vector<GgufEntry>> made_tokenizer(int vocabulary) {
   if (vocabulary < kLeastMadeVocabulary) {
     return fail(ErrorCode::kInvalidArgument, fmt::format("vocab_size is {}, but the tokenizer of a made model needs {}",
                                                          vocabulary, kLeastMadeVocabulary));

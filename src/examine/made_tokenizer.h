@@ -13,6 +13,6 @@ inline constexpr int kLeastMadeVocabulary = 256 + 3;
 
 // Metadata of a tokenizer with exactly `vocabulary` tokens: 256 bytes, <|endoftext|>, <|im_start|>, <|im_end|>, a space
 // with a letter (merged from the two), and words that no text leads to.
-Result<std::vector<GgufEntry>> make_tokenizer(int vocabulary);
+Result<std::vector<GgufEntry>> made_tokenizer(int vocabulary);
 
 }  // namespace plait
