@@ -14,16 +14,23 @@ die() {
   exit 1
 }
 
-need_program() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
+note_missing() {
+  case " ${missing[*]} " in
+    *" $1 "*) ;;
+    *) missing+=("$1") ;;
+  esac
+}
 
-need_file() { [ -e "$1" ] || missing+=("$2"); }
+need_program() { command -v "$1" >/dev/null 2>&1 || note_missing "$2"; }
+
+need_file() { [ -e "$1" ] || note_missing "$2"; }
 
 need_header() {
   local folder
   for folder in /usr/local/include /usr/include /usr/include/*-linux-gnu; do
     if [ -e "$folder/$1" ]; then return; fi
   done
-  missing+=("$2")
+  note_missing "$2"
 }
 
 need_program_packages() {
@@ -44,7 +51,7 @@ need_program_packages() {
 # The model may come as a Python package, where the hub is out of reach.
 need_pull_packages() {
   need_program python3 python3
-  python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
+  python3 -m pip --version >/dev/null 2>&1 || note_missing python3-pip
 }
 
 need_test_packages() {

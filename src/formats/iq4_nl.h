@@ -4,6 +4,7 @@
 #include "formats/block.h"
 #include "formats/encode_table.h"
 #include "formats/grids.h"
+#include "formats/planes.h"
 
 namespace plait {
 
@@ -26,6 +27,26 @@ struct Iq4Nl {
     assign_table(values, f16_at(block), codes);
     for (int i = 0; i < 16; ++i) block[2 + i] = to_byte(codes[i] | codes[i + 16] << 4);
   }
+
+  // Per pair: 32 f16 scales; a plane of 4 bits with the places in the table.
+  static void pack(const std::byte* const* blocks, std::byte* record) {
+    put_halves(record, blocks, 0);
+    for (int row = 0; row < 32; ++row) put_plane(record + 64, row, split_nibbles(blocks[row] + 2), 4);
+  }
+
+  template <class V>
+  struct Tile {
+    static constexpr int kMaxCode = 255;
+    static constexpr int kZero = V::kZero8;
+
+    [[gnu::always_inline]] static typename V::U8x64 codes(const std::byte* record, int tile, int /*g*/, int j) {
+      const typename V::U8x64 index = plane_codes<V, 4>(record + 64, tile, j);
+      return V::lookup(V::table16(CodeTable<V, kZero, kIq4Nl>::kCodes.data()), index);
+    }
+    [[gnu::always_inline]] static typename V::F32x16 scale(const std::byte* record, int tile, int /*g*/, int) {
+      return half_field<V>(record, tile);
+    }
+  };
 };
 
 }  // namespace plait

@@ -4,6 +4,7 @@
 #include "formats/block.h"
 #include "formats/encode_table.h"
 #include "formats/grids.h"
+#include "formats/planes.h"
 
 namespace plait {
 
@@ -56,6 +57,40 @@ struct Iq4Xs {
     }
     return best;
   }
+
+  // Per pair: 32 f16 scales; for each two groups 32 bytes: the low nibbles of their scales; for each four groups 32
+  // bytes: the high pairs; for each group a plane of 4 bits with the places in the table.
+  static void pack(const std::byte* const* blocks, std::byte* record) {
+    put_halves(record, blocks, 0);
+    put_bytes(record + 64, blocks, 4, 4);
+    put_bytes(record + 192, blocks, 2, 2);
+    for (int row = 0; row < 32; ++row) {
+      for (int g = 0; g < 8; ++g) {
+        put_plane(record + kCodesAt + 512 * g, row, split_nibbles(blocks[row] + 8 + 16 * g), 4);
+      }
+    }
+  }
+
+  template <class V>
+  struct Tile {
+    static constexpr int kMaxCode = 255;
+    static constexpr int kZero = V::kZero8;
+
+    [[gnu::always_inline]] static typename V::U8x64 codes(const std::byte* record, int tile, int g, int j) {
+      const typename V::U8x64 index = plane_codes<V, 4>(record + kCodesAt + 512 * g, tile, j);
+      return V::lookup(V::table16(CodeTable<V, kZero, kIq4Nl>::kCodes.data()), index);
+    }
+    [[gnu::always_inline]] static typename V::F32x16 scale(const std::byte* record, int tile, int g, int) {
+      const typename V::I32x16 low = nibble_field<V>(record + 64 + 32 * (g / 2), tile, g % 2 != 0);
+      typename V::I32x16 high = nibble_field<V>(record + 192 + 32 * (g / 4), tile, g % 4 >= 2);
+      high = g % 2 != 0 ? V::template shift_right_int<2>(high) : V::and_int(high, 3);
+      const typename V::I32x16 code = V::or_int(low, V::template shift_left_int<4>(high));
+      return V::mul(half_field<V>(record, tile), V::to_float(V::sub(code, V::set_int(32))));
+    }
+  };
+
+ private:
+  static constexpr int kCodesAt = 256;
 };
 
 }  // namespace plait

@@ -3,6 +3,7 @@
 
 #include "formats/block.h"
 #include "formats/grids.h"
+#include "formats/planes.h"
 
 namespace plait {
 
@@ -37,6 +38,30 @@ struct Mxfp4 {
       block[1 + i] = to_byte(nearest_e2m1(values[i], scale) | nearest_e2m1(values[i + 16], scale) << 4);
     }
   }
+
+  // Per pair: 32 exponents; a plane of 4 bits with the places in the table.
+  static void pack(const std::byte* const* blocks, std::byte* record) {
+    put_bytes(record, blocks, 0, 1);
+    for (int row = 0; row < 32; ++row) put_plane(record + 32, row, split_nibbles(blocks[row] + 1), 4);
+  }
+
+  template <class V>
+  struct Tile {
+    static constexpr int kMaxCode = 24;
+    static constexpr int kZero = 12;
+
+    [[gnu::always_inline]] static typename V::U8x64 codes(const std::byte* record, int tile, int /*g*/, int j) {
+      const typename V::U8x64 index = plane_codes<V, 4>(record + 32, tile, j);
+      return V::lookup(V::table16(CodeTable<V, kZero, kE2m1Doubled>::kCodes.data()), index);
+    }
+    [[gnu::always_inline]] static typename V::F32x16 scale(const std::byte* record, int tile, int /*g*/, int) {
+      // 2^(e - 128) as a product of two powers, so that the smallest become denormal.
+      const typename V::I32x16 e = byte_field<V>(record, tile);
+      const typename V::I32x16 half = V::template shift_right_int<1>(e), bias = V::set_int(64);
+      const typename V::F32x16 first = V::scale_by_power(V::set(1.0f), V::sub(half, bias));
+      return V::mul(first, V::scale_by_power(V::set(1.0f), V::sub(V::sub(e, half), bias)));
+    }
+  };
 };
 
 }  // namespace plait

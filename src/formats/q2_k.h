@@ -3,6 +3,7 @@
 
 #include "formats/block.h"
 #include "formats/encode_affine.h"
+#include "formats/planes.h"
 
 namespace plait {
 
@@ -34,6 +35,40 @@ struct Q2_K {
     put_u16(block + 80, found.scale);
     put_u16(block + 82, found.min);
   }
+
+  // Per pair: 32 f16 scales, 32 f16 mins; for each 16 values 32 bytes as in the file; for each group a plane of 2 bits.
+  static void pack(const std::byte* const* blocks, std::byte* record) {
+    put_halves(record, blocks, 80);
+    put_halves(record + 64, blocks, 82);
+    put_bytes(record + 128, blocks, 0, 16);
+    for (int row = 0; row < 32; ++row) {
+      for (int g = 0; g < 8; ++g) {
+        const CodeWords codes = bit_fields(blocks[row] + 16 + 32 * (g / 4), 2 * (g % 4), 2);
+        put_plane(record + kCodesAt + 256 * g, row, codes, 2);
+      }
+    }
+  }
+
+  template <class V>
+  struct Tile {
+    static constexpr int kMaxCode = 3;
+    static constexpr int kZero = 0;
+
+    [[gnu::always_inline]] static typename V::U8x64 codes(const std::byte* record, int tile, int g, int j) {
+      return plane_codes<V, 2>(record + kCodesAt + 256 * g, tile, j);
+    }
+    [[gnu::always_inline]] static typename V::F32x16 scale(const std::byte* record, int tile, int g, int part) {
+      const typename V::I32x16 code = nibble_field<V>(record + 128 + 32 * (2 * g + part), tile, false);
+      return V::mul(half_field<V>(record, tile), V::to_float(code));
+    }
+    [[gnu::always_inline]] static typename V::F32x16 min(const std::byte* record, int tile, int g, int part) {
+      const typename V::I32x16 code = nibble_field<V>(record + 128 + 32 * (2 * g + part), tile, true);
+      return V::mul(half_field<V>(record + 64, tile), V::to_float(code));
+    }
+  };
+
+ private:
+  static constexpr int kCodesAt = 640;
 };
 
 }  // namespace plait

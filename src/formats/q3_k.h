@@ -3,6 +3,7 @@
 
 #include "formats/block.h"
 #include "formats/encode_symmetric.h"
+#include "formats/planes.h"
 
 namespace plait {
 
@@ -45,6 +46,50 @@ struct Q3_K {
     }
     put_u16(block + 108, found.scale);
   }
+
+  // Per pair: 32 f16 scales; for each group 32 bytes: the low nibbles of its two scales; for each two groups 32 bytes:
+  // the high pairs of their four scales; for each group planes of 2 bits and 1 bit.
+  static void pack(const std::byte* const* blocks, std::byte* record) {
+    put_halves(record, blocks, 108);
+    for (int row = 0; row < 32; ++row) {
+      const std::byte* scales = blocks[row] + 96;
+      for (int g = 0; g < 8; ++g) {
+        const int first = scale_code(scales, 2 * g), second = scale_code(scales, 2 * g + 1);
+        record[64 + 32 * g + row] = to_byte((first & 15) | (second & 15) << 4);
+      }
+      for (int g = 0; g < 8; g += 2) {
+        int high = 0;
+        for (int i = 0; i < 4; ++i) high |= (scale_code(scales, 2 * g + i) >> 4) << 2 * i;
+        record[320 + 16 * g + row] = to_byte(high);
+      }
+      for (int g = 0; g < 8; ++g) {
+        std::byte* plane = record + kCodesAt + kGroupBytes * g;
+        put_plane(plane, row, bit_fields(blocks[row] + 32 + 32 * (g / 4), 2 * (g % 4), 2), 2);
+        put_plane(plane + 256, row, bit_fields(blocks[row], g, 1), 1);
+      }
+    }
+  }
+
+  template <class V>
+  struct Tile {
+    static constexpr int kMaxCode = 7;
+    static constexpr int kZero = 4;
+
+    [[gnu::always_inline]] static typename V::U8x64 codes(const std::byte* record, int tile, int g, int j) {
+      const std::byte* plane = record + kCodesAt + kGroupBytes * g;
+      return V::or_bytes(plane_codes<V, 2>(plane, tile, j), plane_codes<V, 1>(plane + 256, tile, j, 2));
+    }
+    [[gnu::always_inline]] static typename V::F32x16 scale(const std::byte* record, int tile, int g, int part) {
+      const typename V::I32x16 low = nibble_field<V>(record + 64 + 32 * g, tile, part != 0);
+      typename V::I32x16 high = nibble_field<V>(record + 320 + 32 * (g / 2), tile, g % 2 != 0);
+      high = part != 0 ? V::template shift_right_int<2>(high) : V::and_int(high, 3);
+      const typename V::I32x16 code = V::or_int(low, V::template shift_left_int<4>(high));
+      return V::mul(half_field<V>(record, tile), V::to_float(V::sub(code, V::set_int(32))));
+    }
+  };
+
+ private:
+  static constexpr int kCodesAt = 448, kGroupBytes = 384;
 };
 
 }  // namespace plait

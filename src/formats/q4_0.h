@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/block.h"
+#include "formats/planes.h"
 #include "formats/simple_encode.h"
 
 namespace plait {
@@ -25,6 +26,30 @@ struct Q4_0 {
     put_u16(block, float_to_f16(scale));
     for (int i = 0; i < 16; ++i) block[2 + i] = to_byte(codes[i] | codes[i + 16] << 4);
   }
+
+  // Per pair: 32 f16 scales; a plane of 4 bits.
+  static void pack(const std::byte* const* blocks, std::byte* record) {
+    put_halves(record, blocks, 0);
+    for (int row = 0; row < 32; ++row) {
+      put_plane(record + kCodesAt, row, split_nibbles(blocks[row] + 2), 4);
+    }
+  }
+
+  template <class V>
+  struct Tile {
+    static constexpr int kMaxCode = 15;
+    static constexpr int kZero = 8;
+
+    [[gnu::always_inline]] static typename V::U8x64 codes(const std::byte* record, int tile, int /*g*/, int j) {
+      return plane_codes<V, 4>(record + kCodesAt, tile, j);
+    }
+    [[gnu::always_inline]] static typename V::F32x16 scale(const std::byte* record, int tile, int, int) {
+      return half_field<V>(record, tile);
+    }
+  };
+
+ private:
+  static constexpr int kCodesAt = 64;
 };
 
 }  // namespace plait

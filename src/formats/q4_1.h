@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/block.h"
+#include "formats/planes.h"
 #include "formats/simple_encode.h"
 
 namespace plait {
@@ -27,6 +28,34 @@ struct Q4_1 {
     put_u16(block + 2, float_to_f16(line.offset));
     for (int i = 0; i < 16; ++i) block[4 + i] = to_byte(codes[i] | codes[i + 16] << 4);
   }
+
+  // Per pair: 32 f16 scales, then 32 f16 offsets; a plane of 4 bits.
+  static void pack(const std::byte* const* blocks, std::byte* record) {
+    put_halves(record, blocks, 0);
+    put_halves(record + 64, blocks, 2);
+    for (int row = 0; row < 32; ++row) {
+      put_plane(record + kCodesAt, row, split_nibbles(blocks[row] + 4), 4);
+    }
+  }
+
+  template <class V>
+  struct Tile {
+    static constexpr int kMaxCode = 15;
+    static constexpr int kZero = 0;
+
+    [[gnu::always_inline]] static typename V::U8x64 codes(const std::byte* record, int tile, int /*g*/, int j) {
+      return plane_codes<V, 4>(record + kCodesAt, tile, j);
+    }
+    [[gnu::always_inline]] static typename V::F32x16 scale(const std::byte* record, int tile, int, int) {
+      return half_field<V>(record, tile);
+    }
+    [[gnu::always_inline]] static typename V::F32x16 offset(const std::byte* record, int tile, int, int) {
+      return half_field<V>(record + 64, tile);
+    }
+  };
+
+ private:
+  static constexpr int kCodesAt = 128;
 };
 
 }  // namespace plait

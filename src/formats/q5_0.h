@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/block.h"
+#include "formats/planes.h"
 #include "formats/simple_encode.h"
 
 namespace plait {
@@ -25,6 +26,32 @@ struct Q5_0 {
     put_u16(block, float_to_f16(encode_signed(values, 32, codes)));
     pack_five_bits(codes, block + 2);
   }
+
+  // Per pair: 32 f16 scales; a plane of 4 bits, then one of 1 bit.
+  static void pack(const std::byte* const* blocks, std::byte* record) {
+    put_halves(record, blocks, 0);
+    for (int row = 0; row < 32; ++row) {
+      put_plane(record + kCodesAt + 512, row, single_bits(blocks[row] + 2), 1);
+      put_plane(record + kCodesAt, row, split_nibbles(blocks[row] + 6), 4);
+    }
+  }
+
+  template <class V>
+  struct Tile {
+    static constexpr int kMaxCode = 31;
+    static constexpr int kZero = 16;
+
+    [[gnu::always_inline]] static typename V::U8x64 codes(const std::byte* record, int tile, int /*g*/, int j) {
+      return V::or_bytes(plane_codes<V, 4>(record + kCodesAt, tile, j),
+                         plane_codes<V, 1>(record + kCodesAt + 512, tile, j, 4));
+    }
+    [[gnu::always_inline]] static typename V::F32x16 scale(const std::byte* record, int tile, int, int) {
+      return half_field<V>(record, tile);
+    }
+  };
+
+ private:
+  static constexpr int kCodesAt = 64;
 };
 
 }  // namespace plait

@@ -3,6 +3,7 @@
 
 #include "formats/encode_affine.h"
 #include "formats/k_scales.h"
+#include "formats/planes.h"
 
 namespace plait {
 
@@ -37,6 +38,41 @@ struct Q5_K {
       block[48 + i] = to_byte((static_cast<int>(pair[0]) & 15) | (static_cast<int>(pair[32]) & 15) << 4);
     }
   }
+
+  // Per pair: 32 f16 scales, 32 f16 mins; for each group 32 bytes: its scale, above it the low two bits of its min; for
+  // each two groups 32 bytes: the high four bits of their mins; for each group a plane of 4 bits and one of 1 bit.
+  static void pack(const std::byte* const* blocks, std::byte* record) {
+    put_halves(record, blocks, 0);
+    put_halves(record + 64, blocks, 2);
+    for (int row = 0; row < 32; ++row) {
+      KScales::put_packed(blocks[row] + 4, record + 128, row);
+      for (int g = 0; g < 8; ++g) {
+        std::byte* plane = record + kCodesAt + kGroupBytes * g;
+        put_plane(plane, row, bit_fields(blocks[row] + 48 + 32 * (g / 2), 4 * (g % 2), 4), 4);
+        put_plane(plane + 512, row, bit_fields(blocks[row] + 16, g, 1), 1);
+      }
+    }
+  }
+
+  template <class V>
+  struct Tile {
+    static constexpr int kMaxCode = 31;
+    static constexpr int kZero = 0;
+
+    [[gnu::always_inline]] static typename V::U8x64 codes(const std::byte* record, int tile, int g, int j) {
+      const std::byte* plane = record + kCodesAt + kGroupBytes * g;
+      return V::or_bytes(plane_codes<V, 4>(plane, tile, j), plane_codes<V, 1>(plane + 512, tile, j, 4));
+    }
+    [[gnu::always_inline]] static typename V::F32x16 scale(const std::byte* record, int tile, int g, int) {
+      return V::mul(half_field<V>(record, tile), V::to_float(KScales::packed_scale<V>(record + 128, tile, g)));
+    }
+    [[gnu::always_inline]] static typename V::F32x16 min(const std::byte* record, int tile, int g, int) {
+      return V::mul(half_field<V>(record + 64, tile), V::to_float(KScales::packed_min<V>(record + 128, tile, g)));
+    }
+  };
+
+ private:
+  static constexpr int kCodesAt = 512, kGroupBytes = 640;
 };
 
 }  // namespace plait

@@ -3,6 +3,7 @@
 
 #include "formats/block.h"
 #include "formats/encode_symmetric.h"
+#include "formats/planes.h"
 
 namespace plait {
 
@@ -36,6 +37,38 @@ struct Q6_K {
     for (int k = 0; k < 16; ++k) block[192 + k] = to_byte(found.scale_codes[k]);
     put_u16(block + 208, found.scale);
   }
+
+  // Per pair: 32 f16 scales; for each 16 values 32 signed bytes; for each group planes of 4 and 2 bits.
+  static void pack(const std::byte* const* blocks, std::byte* record) {
+    put_halves(record, blocks, 208);
+    put_bytes(record + 64, blocks, 192, 16);
+    for (int row = 0; row < 32; ++row) {
+      for (int g = 0; g < 8; ++g) {
+        const int half = g / 4, quarter = g % 4;
+        std::byte* plane = record + kCodesAt + kGroupBytes * g;
+        const std::byte* low = blocks[row] + 64 * half + 32 * (quarter % 2);
+        put_plane(plane, row, bit_fields(low, 4 * (quarter / 2), 4), 4);
+        put_plane(plane + 512, row, bit_fields(blocks[row] + 128 + 32 * half, 2 * quarter, 2), 2);
+      }
+    }
+  }
+
+  template <class V>
+  struct Tile {
+    static constexpr int kMaxCode = 63;
+    static constexpr int kZero = 32;
+
+    [[gnu::always_inline]] static typename V::U8x64 codes(const std::byte* record, int tile, int g, int j) {
+      const std::byte* plane = record + kCodesAt + kGroupBytes * g;
+      return V::or_bytes(plane_codes<V, 4>(plane, tile, j), plane_codes<V, 2>(plane + 512, tile, j, 4));
+    }
+    [[gnu::always_inline]] static typename V::F32x16 scale(const std::byte* record, int tile, int g, int part) {
+      return V::mul(half_field<V>(record, tile), V::s8_16(record + 64 + 32 * (2 * g + part) + 16 * tile));
+    }
+  };
+
+ private:
+  static constexpr int kCodesAt = 576, kGroupBytes = 768;
 };
 
 }  // namespace plait

@@ -208,6 +208,10 @@ struct Avx2Vocabulary {
     const auto* from = static_cast<const __m256i*>(p);
     return {_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1)};
   }
+  [[gnu::always_inline]] static void store_bytes(void* p, U8x64 a) {
+    _mm256_storeu_si256(static_cast<__m256i*>(p), a.lo);
+    _mm256_storeu_si256(static_cast<__m256i*>(p) + 1, a.hi);
+  }
   [[gnu::always_inline]] static U8x64 and_bytes(U8x64 a, int mask) {
     const __m256i all = _mm256_set1_epi8(static_cast<char>(mask));
     return {_mm256_and_si256(a.lo, all), _mm256_and_si256(a.hi, all)};

@@ -153,6 +153,7 @@ struct Avx512 {
   }
 
   [[gnu::always_inline]] static U8x64 load_bytes(const void* p) { return {_mm512_loadu_si512(p)}; }
+  [[gnu::always_inline]] static void store_bytes(void* p, U8x64 a) { _mm512_storeu_si512(p, a.v); }
   [[gnu::always_inline]] static U8x64 and_bytes(U8x64 a, int mask) {
     return {_mm512_and_si512(a.v, _mm512_set1_epi8(static_cast<char>(mask)))};
   }

@@ -216,6 +216,7 @@ struct Scalar {
     std::memcpy(out.v, p, sizeof out.v);
     return out;
   }
+  [[gnu::always_inline]] static void store_bytes(void* p, U8x64 a) { std::memcpy(p, a.v, sizeof a.v); }
   template <class Op>
   [[gnu::always_inline]] static U8x64 each_byte(Op f) {
     U8x64 out;

@@ -64,9 +64,11 @@ struct LinearKernel {
   int zero = 0;   // For QuantizeArgs.
   int parts = 1;  // The same.
   void (*run)(const LinearArgs& args) = nullptr;
+  // One row of the packed matrix to f32, bit-equal to Format::decode of the file's row.
+  void (*decode_row)(const std::byte* weights, int row, int cols, float* out) = nullptr;
 };
 
-constexpr int kMaxLinearKernels = 32;
+constexpr int kMaxLinearKernels = 32;  // More than there are.
 
 // ---- The table --------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@
 //     static constexpr int kZero;                                       // a weight is scale * (code - kZero) - min
 //     static U8x64 codes(const std::byte* record, int tile, int g, int j);    // dword j of group g, sixteen rows
 //     static F32x16 scale(const std::byte* record, int tile, int g, int part);
-//     static F32x16 min(const std::byte* record, int tile, int g, int part);  // only with has_mins
+//     static F32x16 min(const std::byte* record, int tile, int g, int part);     // with has_mins,
+//     static F32x16 offset(const std::byte* record, int tile, int g, int part);  // or, in its place, minus the min
 //   };
 #pragma once
 
@@ -76,7 +77,11 @@ template <class V, class F, int kTiles, int kTokens>
         const F32x16 d = V::to_float(V::template dot_end<kMaxCode>(dots[r][n]));
         v[r][n] = part == 0 ? V::mul(d, scale) : V::fma(d, scale, v[r][n]);
       }
-      if constexpr (F::kInfo.has_mins) {
+      if constexpr (requires { &Tile::offset; }) {
+        const F32x16 offset = Tile::offset(record, tile + r, g, part);
+#pragma GCC unroll 8
+        for (int n = 0; n < kTokens; ++n) v[r][n] = V::fma(offset, V::set(x[n][group].sum[part]), v[r][n]);
+      } else if constexpr (F::kInfo.has_mins) {
         const F32x16 min = Tile::min(record, tile + r, g, part);
 #pragma GCC unroll 8
         for (int n = 0; n < kTokens; ++n) v[r][n] = V::fnma(min, V::set(x[n][group].sum[part]), v[r][n]);
@@ -203,6 +208,45 @@ template <class V, class F, int kTokens>
   }
 }
 
+// One row of packed weights to f32, as the format's decoding gives it.
+template <class V, class F>
+void decode_packed_row(const std::byte* weights, int row, int cols, float* out) {
+  const std::byte* record = weights + static_cast<std::size_t>(row / kPairRows) * packed_pair_bytes(F::kInfo, cols);
+  const int tile = row % kPairRows / kTileRows, r = row % kTileRows;
+  if constexpr (F::kInfo.is_float) {
+    constexpr int kValueBytes = F::kInfo.block_bytes;
+    for (int k = 0; k < cols; ++k, record += kPairRows * kValueBytes) {
+      float lanes[kTileRows];
+      V::store(lanes, widen16<V, F>(record + tile * kTileRows * kValueBytes));
+      out[k] = lanes[r];
+    }
+  } else {
+    using Tile = typename F::template Tile<V>;
+    constexpr int kParts = F::kInfo.scales_per_group;
+    for (int begin = 0; begin < cols; begin += F::kInfo.block_values, record += F::kInfo.block_bytes * kPairRows) {
+      for (int g = 0; g < F::kInfo.block_values / 32; ++g) {
+        float scales[kTileRows], mins[kTileRows];
+        for (int j = 0; j < 8; ++j, out += 4) {
+          const int part = j * kParts / 8;
+          std::uint8_t codes[64];
+          V::store_bytes(codes, Tile::codes(record, tile, g, j));
+          V::store(scales, Tile::scale(record, tile, g, part));
+          if constexpr (requires { &Tile::offset; })
+            V::store(mins, V::sub(V::set(-0.0f), Tile::offset(record, tile, g, part)));
+          else if constexpr (F::kInfo.has_mins)
+            V::store(mins, Tile::min(record, tile, g, part));
+          for (int i = 0; i < 4; ++i) {
+            constexpr bool kSigned = Tile::kMaxCode == 255 && Tile::kZero == 0;
+            const int code = kSigned ? static_cast<std::int8_t>(codes[4 * r + i]) : codes[4 * r + i];
+            out[i] = static_cast<float>(code - Tile::kZero) * scales[r];
+            if constexpr (F::kInfo.has_mins) out[i] -= mins[r];
+          }
+        }
+      }
+    }
+  }
+}
+
 template <class V, class F>
 void linear_quantized(const LinearArgs& args) {
   constexpr int kTokens = V::kDirectTokens - (F::kInfo.scales_per_group == 2 && V::kDirectTokens > 1 ? 1 : 0);
@@ -220,7 +264,8 @@ constexpr LinearKernel linear_kernel(int gguf_type) {
           .is_float = false,
           .zero = F::template Tile<V>::kZero,
           .parts = F::kInfo.scales_per_group,
-          .run = linear_quantized<V, F>};
+          .run = linear_quantized<V, F>,
+          .decode_row = decode_packed_row<V, F>};
 }
 
 }  // namespace plait

@@ -13,8 +13,12 @@ namespace plait {
 template <class V, class F>
 constexpr void add_linear_kernel(Kernels& kernels, int& count) {
   if constexpr (F::kInfo.is_float) {
-    kernels.linear[static_cast<std::size_t>(count++)] = {
-        .gguf_type = F::kInfo.gguf_type, .is_float = true, .zero = 0, .parts = 1, .run = linear_float<V, F>};
+    kernels.linear[static_cast<std::size_t>(count++)] = {.gguf_type = F::kInfo.gguf_type,
+                                                         .is_float = true,
+                                                         .zero = 0,
+                                                         .parts = 1,
+                                                         .run = linear_float<V, F>,
+                                                         .decode_row = decode_packed_row<V, F>};
   } else if constexpr (requires { F::template Tile<V>::kZero; }) {
     kernels.linear[static_cast<std::size_t>(count++)] = linear_kernel<V, F>(F::kInfo.gguf_type);
   }

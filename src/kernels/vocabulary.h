@@ -26,7 +26,8 @@ namespace plait {
 // Integers: set_int, load_int, add, sub, max_int (signed), and_int, or_int, shift_left_int<n>, shift_right_int<n>
 //           (arithmetic); u8_int16, s8_int16: 16 bytes widened; max_across_int, sum_across_int;
 //           store_s8(p, v): the low bytes
-// Bytes:    load_bytes, and_bytes(u, mask), or_bytes, shift_left16<n>, shift_right16<n> (in lanes of 16 bits),
+// Bytes:    load_bytes, store_bytes, and_bytes(u, mask), or_bytes, shift_left16<n>, shift_right16<n> (in lanes of 16
+// bits),
 //           table16(p), lookup(table, u): codes below 16
 //
 // Exact products of codes and activations (linear-kernels.md 6). A Dot takes `count` dwords of one part of a group,
@@ -90,6 +91,7 @@ concept Vocabulary =
       { V::sum_across_int(i) } -> std::same_as<std::int32_t>;
       V::store_s8(to, i);
       { V::load_bytes(bytes) } -> std::same_as<typename V::U8x64>;
+      V::store_bytes(to, u);
       { V::and_bytes(u, n) } -> std::same_as<typename V::U8x64>;
       { V::or_bytes(u, u) } -> std::same_as<typename V::U8x64>;
       { V::template shift_left16<4>(u) } -> std::same_as<typename V::U8x64>;

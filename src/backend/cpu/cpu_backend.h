@@ -3,17 +3,21 @@
 
 #include <cstddef>
 #include <memory>
-#include <vector>
+#include <span>
 
 #include "backend/backend.h"
+#include "backend/cpu/attend.h"
 #include "base/thread_pool.h"
 #include "kernels/kernels.h"
 
 namespace plait {
 
+struct LinearJob;      // linear.cpp
+struct LinearScratch;  // linear.cpp
+
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(const Kernels& kernels, int threads) : kernels_(kernels), pool_(threads) {}
+  CpuBackend(const Kernels& kernels, int threads) : kernels_(kernels), pool_(threads), attend_scratch_(threads) {}
 
   std::string_view name() const override { return kernels_.name; }
   bool is_host() const override { return true; }
@@ -26,26 +30,40 @@ class CpuBackend final : public Backend {
   std::size_t weight_bytes(const Format& format, int rows, int cols) const override;
   Weight load(const RawTensor& raw, Buffer& buffer, std::size_t offset) override;
 
-  void read(Tensor from, std::span<float> to) override;
-
   void embed(std::span<const Token> tokens, const Weight& table, float scale, Tensor out) override;  // embed.cpp
   void linear(Tensor x, std::span<const Projection> projections) override;                           // linear.cpp
   void glu(const GluArgs& args) override;                                                            // linear.cpp
-  void norm(const NormArgs& args) override;                                                          // norm.cpp
-  void rope(const RopeArgs& args) override;                                                          // rope.cpp
-  void attend(const AttendArgs& args) override;                                                      // attend.cpp
-  void add(Tensor x, Tensor y) override;                                                             // elementwise.cpp
-  void gather_rows(Tensor x, std::span<const int> rows, Tensor out) override;                        // elementwise.cpp
 
-  void host(const std::function<void(const Kernels& kernels, ThreadPool& pool)>& work) override;
+  // float_ops.h and attend.h
+  void norm(const NormArgs& args) override { plait::norm(args, floats()); }
+  void rope(const RopeArgs& args) override { plait::rope(args, floats()); }
+  void attend(const AttendArgs& args) override { plait::attend(args, floats(), attend_scratch_); }
+  void add(Tensor x, Tensor y) override { plait::add(x, y, floats()); }
+  void gather_rows(Tensor x, std::span<const int> rows, Tensor out) override { plait::gather_rows(x, rows, out); }
+  void read(Tensor from, std::span<float> to) override { plait::read_rows(from, to); }
+  void write(std::span<const float> from, Tensor to) override { plait::write_rows(from, to); }
+
+  void host(const std::function<void(const Kernels& kernels, ThreadPool& pool)>& work) override {
+    work(kernels_, pool_);
+  }
 
  private:
+  FloatRunner floats() { return {kernels_.floats, pool_}; }
+  std::size_t linear_scratch_bytes(int tokens, int cols) const;
+  LinearScratch linear_scratch(int tokens, int cols) const;
+  void quantize(Tensor x, const LinearKernel& kernel, ActivationGroup* out);
+  void run_jobs(std::span<const LinearJob> jobs, const LinearScratch& scratch);
+  void run_glu(const GluArgs& args, const LinearJob* gate, const LinearJob* up, const LinearScratch& scratch);
+
   const Kernels& kernels_;
   ThreadPool pool_;
-  // Scratch of a step, taken in reserve().
+  AttendScratch attend_scratch_;
+  // Scratch of linear() and glu(), taken in reserve().
+  std::unique_ptr<Buffer> linear_scratch_;
   int reserved_tokens_ = 0, reserved_cols_ = 0;
-  std::unique_ptr<Buffer> linear_scratch_;  // linear.cpp
-  std::unique_ptr<Buffer> attend_scratch_;  // attend.cpp
 };
+
+// A vector of f32 stays as it is; all other weights may be packed.
+constexpr bool is_plain_vector(const Format& format, int rows) { return rows == 1 && format.info.gguf_type == 0; }
 
 }  // namespace plait

@@ -1,0 +1,73 @@
+// CpuBackend: its memory, and how it is made.
+#include "backend/cpu/cpu_backend.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "isa/select.h"
+
+namespace plait {
+namespace {
+
+// Pages of the system: zero until they are written, and taken only then.
+class PageBuffer final : public Buffer {
+ public:
+  PageBuffer(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
+  ~PageBuffer() override { ::munmap(data_, std::max<std::size_t>(bytes_, 1)); }
+  PageBuffer(const PageBuffer&) = delete;
+  PageBuffer& operator=(const PageBuffer&) = delete;
+
+  std::size_t bytes() const override { return bytes_; }
+  std::byte* host() override { return data_; }
+
+ private:
+  std::byte* data_;
+  std::size_t bytes_;
+};
+
+// Processors that this process may use.
+int usable_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Buffer>> CpuBackend::allocate(std::size_t bytes) {
+  constexpr int kAccess = PROT_READ | PROT_WRITE, kKind = MAP_PRIVATE | MAP_ANONYMOUS;
+  void* data = ::mmap(nullptr, std::max<std::size_t>(bytes, 1), kAccess, kKind, -1, 0);
+  if (data == MAP_FAILED) {
+    return fail(ErrorCode::kNoMemory, fmt::format("{} bytes of memory were asked for and cannot be had", bytes));
+  }
+  return std::unique_ptr<Buffer>(std::make_unique<PageBuffer>(static_cast<std::byte*>(data), bytes));
+}
+
+Result<void> CpuBackend::reserve(int tokens, int cols) {
+  Result<std::unique_ptr<Buffer>> memory = allocate(linear_scratch_bytes(tokens, cols));
+  if (!memory) return fail(memory.error());
+  linear_scratch_ = std::move(*memory);
+  reserved_tokens_ = tokens;
+  reserved_cols_ = cols;
+  return {};
+}
+
+Result<std::unique_ptr<Backend>> make_cpu_backend(const CpuOptions& options) {
+  constexpr int kMaxThreads = 256;
+  if (options.threads < 0 || options.threads > kMaxThreads) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} threads were asked for, 0 (the machine's choice) to {} are possible", options.threads,
+                            kMaxThreads));
+  }
+  Result<const Kernels*> kernels = kernels_for(options.isa);
+  if (!kernels) return fail(kernels.error());
+  const int threads = options.threads > 0 ? options.threads : std::min(usable_processors(), kMaxThreads);
+  return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(**kernels, threads));
+}
+
+}  // namespace plait

@@ -1,0 +1,54 @@
+// CpuBackend: weights in memory.
+#include <cstring>
+
+#include "backend/cpu/cpu_backend.h"
+#include "backend/cpu/packing.h"
+#include "kernels/tile.h"
+
+namespace plait {
+namespace {
+
+constexpr std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+std::size_t CpuBackend::weight_bytes(const Format& format, int rows, int cols) const {
+  if (is_plain_vector(format, rows) || find_packer(format.info.gguf_type) == nullptr) {
+    return round_up(static_cast<std::size_t>(rows) * file_row_bytes(format.info, cols));
+  }
+  return static_cast<std::size_t>(weight_pairs(rows)) * packed_pair_bytes(format.info, cols);
+}
+
+Weight CpuBackend::load(const RawTensor& raw, Buffer& buffer, std::size_t offset) {
+  const Format& format = *raw.format;
+  const int rows = static_cast<int>(raw.rows()), cols = static_cast<int>(raw.cols());
+  const std::size_t bytes = weight_bytes(format, rows, cols), row_bytes = file_row_bytes(format.info, cols);
+  check(offset % 64 == 0 && offset + bytes <= buffer.bytes(), "a weight has its place in the buffer");
+  check(raw.bytes >= static_cast<std::size_t>(rows) * row_bytes, "a tensor holds all of its rows");
+  std::byte* to = buffer.host() + offset;
+  const Packer* packer = is_plain_vector(format, rows) ? nullptr : find_packer(format.info.gguf_type);
+  if (packer == nullptr) {
+    std::memcpy(to, raw.data, static_cast<std::size_t>(rows) * row_bytes);
+  } else {
+    const std::size_t pair_bytes = packed_pair_bytes(format.info, cols);
+    pool_.parallel_for(weight_pairs(rows), [&](int begin, int end, int) {
+      for (int pair = begin; pair < end; ++pair) {
+        const int first = pair * kPairRows, left = rows - first;
+        packer->pack({.rows = raw.data + static_cast<std::size_t>(first) * row_bytes,
+                      .row_bytes = row_bytes,
+                      .count = left < kPairRows ? left : kPairRows,
+                      .cols = cols},
+                     to + static_cast<std::size_t>(pair) * pair_bytes);
+      }
+    });
+  }
+  return {.format = raw.format,
+          .rows = rows,
+          .cols = cols,
+          .buffer = &buffer,
+          .offset = offset,
+          .bytes = bytes,
+          .file_bytes = static_cast<std::size_t>(rows) * row_bytes};
+}
+
+}  // namespace plait
