@@ -16,9 +16,9 @@ struct TemplateLimits {
 };
 
 struct RenderOptions {
-  std::string now;                      // "YYYY-MM-DDTHH:MM:SS" for strftime_now; empty: the local clock.
+  std::string now = {};                 // "YYYY-MM-DDTHH:MM:SS" for strftime_now; empty: the local clock.
   bool continue_final_message = false;  // Cut the text where the last message's content ends.
-  TemplateLimits limits;
+  TemplateLimits limits = {};
 };
 
 struct TemplateError {

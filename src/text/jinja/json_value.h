@@ -1,0 +1,14 @@
+// JSON text as values of the template language.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+
+#include "text/jinja/machine.h"
+
+namespace plait::jinja {
+
+Value from_json(Machine& machine, const nlohmann::ordered_json& json);
+Value from_json_text(Machine& machine, std::string_view text);  // Fails the machine on bad JSON.
+
+}  // namespace plait::jinja
