@@ -117,7 +117,7 @@ install_missing() {
 }
 
 # As many compilers at once as there are processors, and memory: one takes up to 1 GB.
-jobs() {
+build_jobs() {
   local processors memory
   processors=$(nproc 2>/dev/null || echo 2)
   memory=$(awk '/^MemAvailable:/ { print int($2 / 1000000) }' /proc/meminfo 2>/dev/null || echo 2)
