@@ -68,7 +68,9 @@ check_tsan() {
 
 check_fuzz() {
   configure fuzz "${clang[@]}"
-  ninja -C build-fuzz -j "$(build_jobs)"
+  local targets=() source
+  for source in fuzz/*_fuzz.cpp; do targets+=("$(basename "$source" .cpp)"); done
+  ninja -C build-fuzz -j "$(build_jobs)" "${targets[@]}"
   bash fuzz/run.sh build-fuzz 60
 }
 

@@ -101,9 +101,12 @@ install_missing() {
   fi
   if [ "$(id -u)" -ne 0 ]; then
     sudo=sudo
-    if ! command -v sudo >/dev/null 2>&1 || { [ ! -t 0 ] && ! sudo -n true 2>/dev/null; }; then
+    if ! command -v sudo >/dev/null 2>&1; then
       say "Packages are missing, and only root may install them. This command does:"
       die "  su -c '$update && $install'"
+    elif [ ! -t 0 ] && ! sudo -n true 2>/dev/null; then
+      say "Packages are missing, and sudo would ask for a password. This command installs them:"
+      die "  sudo sh -c '$update && $install'"
     fi
   fi
   say "Installing these packages: ${missing[*]}"
