@@ -20,7 +20,7 @@ struct Q8_0 {
     float largest = 0;
     for (int i = 0; i < 32; ++i) largest = std::max(largest, std::fabs(values[i]));
     const float scale = largest / 127;
-    const float inverse = scale != 0 ? 1 / scale : 0;
+    const float inverse = finite_inverse(scale);
     put_u16(block, float_to_f16(scale));
     for (int i = 0; i < 32; ++i) block[2 + i] = to_byte(round_away(values[i] * inverse));
   }

@@ -1,5 +1,5 @@
 // Encoding 32 values by their extremes, without a search: what Q4_0 to Q8_0 share. The bytes are those that other
-// writers of these formats make. Values are finite.
+// writers of these formats make. Values and their differences are finite.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,9 @@ inline int round_away(float value) {
   return whole + (rest >= 0.5f) - (rest <= -0.5f);
 }
 
+// 1 / scale; zero where that could overflow, which is far below what an f16 scale can hold.
+inline float finite_inverse(float scale) { return std::fabs(scale) >= 0x1p-126f ? 1 / scale : 0; }
+
 // Codes of 0 to levels - 1, stored plus half the levels; the value of largest magnitude becomes the lowest code, so the
 // scale may be negative. Returns the scale.
 inline float encode_signed(const float* values, int levels, int* codes) {
@@ -25,7 +28,7 @@ inline float encode_signed(const float* values, int levels, int* codes) {
   }
   const float half = static_cast<float>(levels / 2);
   const float scale = extreme / -half;
-  const float inverse = scale != 0 ? 1 / scale : 0;
+  const float inverse = finite_inverse(scale);
   for (int i = 0; i < 32; ++i) {
     codes[i] = std::min(levels - 1, static_cast<int>(values[i] * inverse + (half + 0.5f)));
   }
@@ -40,7 +43,7 @@ struct Line {
 inline Line encode_line(const float* values, int levels, int* codes) {
   const auto [low, high] = std::minmax_element(values, values + 32);
   const float scale = (*high - *low) / static_cast<float>(levels - 1);
-  const float inverse = scale != 0 ? 1 / scale : 0;
+  const float inverse = finite_inverse(scale);
   for (int i = 0; i < 32; ++i) {
     codes[i] = std::min(levels - 1, static_cast<int>((values[i] - *low) * inverse + 0.5f));
   }
@@ -51,7 +54,7 @@ inline Line encode_line(const float* values, int levels, int* codes) {
 inline float encode_ternary(const float* values, int count, int* codes) {
   float largest = 0;
   for (int i = 0; i < count; ++i) largest = std::max(largest, std::fabs(values[i]));
-  const float inverse = largest != 0 ? 1 / largest : 0;
+  const float inverse = finite_inverse(largest);
   for (int i = 0; i < count; ++i) codes[i] = round_away(values[i] * inverse);
   return largest;
 }
