@@ -1,53 +1,14 @@
-// Softmax attention over blocks of rows (linear-kernels.md 7.3): writing rows, scores, softmax, weighted values,
-// merging. Lanes are rows while scores are made and columns while values are summed, so no sum crosses lanes but
-// tree()'s.
+// Softmax attention over blocks of rows (linear-kernels.md 7.3): scores, softmax, weighted values, merging.
+// Lanes are rows while scores are made and columns while values are summed, so no sum crosses lanes but tree().
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "kernels/float_kernels.h"
+#include "kernels/rows.h"
 #include "kernels/vector.h"
 
 namespace plait {
-
-// How rows are kept. load16 and store16 take sixteen values, widened exactly and rounded to nearest even.
-struct F32Rows {
-  static constexpr int kBytes = 4;
-  using Bits = std::uint32_t;
-  template <class V>
-  [[gnu::always_inline]] static typename V::F32x16 load16(const void* p) {
-    return V::load(static_cast<const float*>(p));
-  }
-  template <class V>
-  [[gnu::always_inline]] static void store16(void* p, typename V::F32x16 x) {
-    V::store(static_cast<float*>(p), x);
-  }
-};
-struct F16Rows {
-  static constexpr int kBytes = 2;
-  using Bits = std::uint16_t;
-  template <class V>
-  [[gnu::always_inline]] static typename V::F32x16 load16(const void* p) {
-    return V::half16(p);
-  }
-  template <class V>
-  [[gnu::always_inline]] static void store16(void* p, typename V::F32x16 x) {
-    V::store_half16(p, x);
-  }
-};
-struct BF16Rows {
-  static constexpr int kBytes = 2;
-  using Bits = std::uint16_t;
-  template <class V>
-  [[gnu::always_inline]] static typename V::F32x16 load16(const void* p) {
-    return V::bf16_16(p);
-  }
-  template <class V>
-  [[gnu::always_inline]] static void store16(void* p, typename V::F32x16 x) {
-    V::store_bf16_16(p, x);
-  }
-};
 
 // Sums that registers hold at once, beside the operands.
 template <class V>
@@ -55,41 +16,6 @@ inline constexpr int kAttendSums = V::kDirectTiles * V::kFloatTokens >= 16 ? 16 
 // Queries of one call of scores().
 template <class V>
 inline constexpr int kAttendQueries = kAttendSums<V> >= 16 ? kMaxAttendQueries : 6;
-
-// ---------------------------------------------------------------- rows into blocks
-
-// Keys: [dim][16 rows], so each row is scattered.
-template <class V, class Rows>
-void write_keys(const WriteRowsArgs& args) {
-  using Bits = typename Rows::Bits;
-  Bits* const block = reinterpret_cast<Bits*>(args.block);
-  for (int r = 0; r < args.count; ++r) {
-    const float* const row = args.rows + static_cast<std::ptrdiff_t>(r) * args.stride;
-    Bits* const to = block + args.first_row + r;
-    for (int i = 0; i < args.dim; i += 16) {
-      const int left = args.dim - i < 16 ? args.dim - i : 16;
-      Bits sixteen[16];
-      Rows::template store16<V>(sixteen, V::load_partial(row + i, left));
-      for (int l = 0; l < left; ++l) to[(i + l) * kAttendBlock] = sixteen[l];
-    }
-  }
-}
-
-// Values: [16 rows][dim].
-template <class V, class Rows>
-void write_values(const WriteRowsArgs& args) {
-  using Bits = typename Rows::Bits;
-  for (int r = 0; r < args.count; ++r) {
-    const float* const row = args.rows + static_cast<std::ptrdiff_t>(r) * args.stride;
-    Bits* const to = reinterpret_cast<Bits*>(args.block) + (args.first_row + r) * args.dim;
-    int i = 0;
-    for (; i + 16 <= args.dim; i += 16) Rows::template store16<V>(to + i, V::load(row + i));
-    if (i == args.dim) continue;
-    Bits sixteen[16];
-    Rows::template store16<V>(sixteen, V::load_partial(row + i, args.dim - i));
-    for (int l = 0; i + l < args.dim; ++l) to[i + l] = sixteen[l];
-  }
-}
 
 // ---------------------------------------------------------------- scores
 
@@ -106,15 +32,16 @@ template <class V, class Rows, int kQueries, int kBlocks>
   const std::byte* keys[kBlocks];
 #pragma GCC unroll 8
   for (int b = 0; b < kBlocks; ++b) keys[b] = args.keys[block + b];
+  const std::ptrdiff_t dim = args.dim;
   const float* query = args.q;
-  for (int i = 0; i < args.dim; ++i, query += kQueries) {
-    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * (kAttendBlock * Rows::kBytes);
+  for (std::ptrdiff_t i = 0; i < dim; ++i, ++query) {
+    const std::ptrdiff_t at = i * (kAttendBlock * Rows::kBytes);
     F k[kBlocks];
 #pragma GCC unroll 8
     for (int b = 0; b < kBlocks; ++b) k[b] = Rows::template load16<V>(keys[b] + at);
 #pragma GCC unroll 8
     for (int q = 0; q < kQueries; ++q) {
-      const F x = V::set(query[q]);
+      const F x = V::set(query[q * dim]);
 #pragma GCC unroll 8
       for (int b = 0; b < kBlocks; ++b) s[q][b] = V::fma(x, k[b], s[q][b]);
     }
@@ -171,31 +98,51 @@ void cap_and_hide(const SoftmaxArgs& args, float* maxima) {
   }
 }
 
+// exp of what is not positive, or NaN: the same bits as exp16, with one comparison. (round_to_int gives a NaN no low
+// bits, so the shift leaves the NaN as it is.)
+template <class V>
+[[gnu::always_inline]] inline typename V::F32x16 exp_not_positive16(typename V::F32x16 x) {
+  return V::select(V::less(x, V::set(kExpLeast)), V::set(0.0f), exp_unlimited16<V>(x));
+}
+
+// Weights of up to sixteen blocks in place of their scores, and the sum of each.
+template <class V>
+[[gnu::always_inline]] inline void weigh_scores(float* scores, const float* maxima, int blocks, float* sums) {
+  using F = typename V::F32x16;
+  if (blocks == 16) {
+    F w[16];
+#pragma GCC unroll 16
+    for (int b = 0; b < 16; ++b) {
+      w[b] = exp_not_positive16<V>(V::sub(V::load(scores + kAttendBlock * b), V::set(maxima[b])));
+      V::store(scores + kAttendBlock * b, w[b]);
+    }
+    V::store(sums, V::tree16(w));
+    return;
+  }
+  for (int b = 0; b < blocks; ++b) {
+    const F w = exp_not_positive16<V>(V::sub(V::load(scores + kAttendBlock * b), V::set(maxima[b])));
+    V::store(scores + kAttendBlock * b, w);
+    sums[b] = V::tree(w);
+  }
+}
+
 template <class V>
 void softmax(const SoftmaxArgs& args) {
-  using F = typename V::F32x16;
-  float maxima[kAttendPartBlocks] = {}, drops[kAttendPartBlocks] = {}, sums[kAttendPartBlocks];
+  float maxima[kAttendPartBlocks], drops[kAttendPartBlocks] = {}, sums[kAttendPartBlocks];
   cap_and_hide<V>(args, maxima);
+  const int blocks = args.blocks;
   float m = -__builtin_inff();
-  for (int b = 0; b < args.blocks; ++b) {
+  for (int b = 0; b < blocks; ++b) {
     const float most = m > maxima[b] ? m : maxima[b];
     drops[b] = m - most;
     maxima[b] = m = most;
   }
-  for (int b = 0; b < args.blocks; b += 16) V::store(args.rescale + b, exp16<V>(V::load(drops + b)));
-  for (int begin = 0; begin < args.blocks; begin += 16) {
-    F w[16];
-    for (int b = 0; b < 16; ++b) {
-      w[b] = V::set(0.0f);
-      if (begin + b >= args.blocks) continue;
-      float* const at = args.scores + kAttendBlock * (begin + b);
-      w[b] = exp16<V>(V::sub(V::load(at), V::set(maxima[begin + b])));
-      V::store(at, w[b]);
-    }
-    V::store(sums + begin, V::tree16(w));
+  for (int b = 0; b < blocks; b += 16) {
+    V::store(args.rescale + b, exp_not_positive16<V>(V::load(drops + b)));
+    weigh_scores<V>(args.scores + kAttendBlock * b, maxima + b, blocks - b < 16 ? blocks - b : 16, sums + b);
   }
   float l = 0;
-  for (int b = 0; b < args.blocks; ++b) l = __builtin_fmaf(l, args.rescale[b], sums[b]);
+  for (int b = 0; b < blocks; ++b) l = __builtin_fmaf(l, args.rescale[b], sums[b]);
   *args.maximum = m;
   *args.sum = l;
 }
@@ -363,13 +310,17 @@ void weigh_queries(const WeighArgs& args, int query) {
   for (int b = whole_end; b < end; ++b) weigh_ragged<V, Rows, kQueries, kColumns>(args, query, b);
 }
 
-// Four queries and four columns of sixteen where registers allow; two of two, else.
+// Six queries and four columns of sixteen where registers allow; two of two, else.
 template <class V, class Rows>
 void weigh(const WeighArgs& args) {
   constexpr bool kMany = kAttendSums<V> >= 16;
   int query = 0;
   if constexpr (kMany) {
-    for (; query + 4 <= args.queries; query += 4) weigh_queries<V, Rows, 4, 4>(args, query);
+    for (; query + 6 <= args.queries; query += 6) weigh_queries<V, Rows, 6, 4>(args, query);
+    if (query + 4 <= args.queries) {
+      weigh_queries<V, Rows, 4, 4>(args, query);
+      query += 4;
+    }
     if (query + 3 == args.queries) {
       weigh_queries<V, Rows, 3, 4>(args, query);
       return;

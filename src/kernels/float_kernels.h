@@ -13,7 +13,7 @@ constexpr int kMaxAttendQueries = 8;                     // Queries that one cal
 
 // Scores of a few queries against blocks of keys.
 struct ScoreArgs {
-  const float* q = nullptr;  // [dim][queries], scaled.
+  const float* q = nullptr;  // [queries][dim], scaled.
   int queries = 0;           // At most FloatKernels::attend_queries.
   int dim = 0;
   const std::byte* const* keys = nullptr;  // Of each block: [dim][16 rows].

@@ -6,6 +6,7 @@
 #include "kernels/glu.h"
 #include "kernels/norm.h"
 #include "kernels/rope.h"
+#include "kernels/rows.h"
 #include "kernels/vector.h"
 
 namespace plait {

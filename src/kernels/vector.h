@@ -3,9 +3,12 @@
 
 namespace plait {
 
-// Sixteen lanes of exp. No denormal results; NaN stays NaN.
+constexpr float kExpMost = 0x1.62e42ep+6f;    // Beyond it exp is infinite,
+constexpr float kExpLeast = -0x1.5d589ep+6f;  // and below this it is zero: there are no denormal results.
+
+// Sixteen lanes of exp for kExpLeast <= x <= kExpMost.
 template <class V>
-[[gnu::always_inline]] inline typename V::F32x16 exp16(typename V::F32x16 x) {
+[[gnu::always_inline]] inline typename V::F32x16 exp_unlimited16(typename V::F32x16 x) {
   using F = typename V::F32x16;
   const typename V::I32x16 n = V::round_to_int(V::mul(x, V::set(0x1.715476p+0f)));
   const F count = V::to_float(n);
@@ -17,9 +20,15 @@ template <class V>
   p = V::fma(p, r, V::set(0x1.fffffcp-2f));
   p = V::fma(p, r, V::set(1.0f));
   p = V::fma(p, r, V::set(1.0f));
-  p = V::scale_by_power(p, n);
-  p = V::select(V::less(V::set(0x1.62e42ep+6f), x), V::set(__builtin_inff()), p);
-  p = V::select(V::less(x, V::set(-0x1.5d589ep+6f)), V::set(0.0f), p);
+  return V::scale_by_power(p, n);
+}
+
+// Sixteen lanes of exp; NaN stays NaN.
+template <class V>
+[[gnu::always_inline]] inline typename V::F32x16 exp16(typename V::F32x16 x) {
+  typename V::F32x16 p = exp_unlimited16<V>(x);
+  p = V::select(V::less(V::set(kExpMost), x), V::set(__builtin_inff()), p);
+  p = V::select(V::less(x, V::set(kExpLeast)), V::set(0.0f), p);
   return V::select(V::unordered(x), x, p);
 }
 

@@ -10,7 +10,7 @@
 namespace plait {
 namespace {
 
-constexpr int kMaxTile = 64;                    // Queries of a unit.
+constexpr int kMaxTile = 48;                    // Queries of a unit: whole tiles of all kernels.
 constexpr int kScoreStride = kAttendPart + 16;  // Not a power of two, so that queries do not meet in the cache.
 constexpr int kWriteAlone = 8;                  // Tokens whose rows the caller writes by itself.
 constexpr int kQueryFloats = kScoreStride + kAttendRescales;
@@ -81,7 +81,7 @@ void write_blocks(const Call& call, int worker, int workers) {
 
 // What a worker knows of its queries; arrays are by query of the unit.
 struct Queries {
-  float* q = nullptr;       // In tiles of attend_queries: [dim][queries of the tile].
+  float* q = nullptr;       // [count][key_dim], scaled.
   float* scores = nullptr;  // [count][kScoreStride]
   float* rescale = nullptr;
   float* part_values = nullptr;  // [count][value_dim]
@@ -102,7 +102,7 @@ float* query_row(const Mat<float>& rows, const AttendUnit& unit, int i, int grou
 
 void load_queries(const Call& call, const AttendUnit& unit, float* memory, Queries& queries) {
   const AttendArgs& args = call.args;
-  const int group = call.plan.group(), at_once = call.kernels.attend_queries;
+  const int group = call.plan.group();
   queries.q = memory;
   queries.scores = queries.q + unit.count * args.key_dim;
   queries.rescale = queries.scores + unit.count * kScoreStride;
@@ -110,10 +110,8 @@ void load_queries(const Call& call, const AttendUnit& unit, float* memory, Queri
   const Mat<float> q = args.q.host(), out = args.out.host();
   for (int i = 0; i < unit.count; ++i) {
     queries.row[i] = query_row(out, unit, i, group, args.value_dim);
-    const int tile = i / at_once * at_once, width = std::min(at_once, unit.count - tile);
-    const float* const from = query_row(q, unit, i, group, args.key_dim);
-    float* const to = queries.q + tile * args.key_dim + (i - tile);
-    for (int d = 0; d < args.key_dim; ++d) to[d * width] = from[d] * args.scale;
+    call.kernels.scale(query_row(q, unit, i, group, args.key_dim), args.scale, queries.q + i * args.key_dim,
+                       args.key_dim);
   }
 }
 
