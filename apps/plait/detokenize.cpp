@@ -6,6 +6,8 @@
 
 #include "commands.h"
 #include "examine/tokens.h"
+#include "id_list.h"
+#include "model_options.h"
 #include "model_store.h"
 #include "token_lines.h"
 
@@ -37,7 +39,7 @@ Result<void> run_detokenize(const DetokenizeFlags& flags, Context& context) {
   if (flags.lines) {
     return answer_lines([&](std::string_view line) { return detokenize_line(**tokenizer, line, options); });
   }
-  const Result<std::vector<Token>> ids = parse_ids(flags.ids);
+  const Result<std::vector<Token>> ids = parse_ids(flags.ids, "IDS");
   if (!ids) return fail(ids.error());
   const Result<std::string> bytes = detokenize(**tokenizer, *ids, options);
   if (!bytes) return fail(bytes.error());

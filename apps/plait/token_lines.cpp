@@ -1,16 +1,9 @@
-// What tokenize and detokenize share: reading lines from standard input, printing notes.
+// What tokenize and detokenize share: a line in, a line out.
 #include "token_lines.h"
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <iostream>
-#include <iterator>
-
-#include "commands.h"
 
 namespace plait {
 
@@ -24,19 +17,6 @@ Result<void> answer_lines(const std::function<Result<std::string>(std::string_vi
     fmt::print("{}\n", *answer);
   }
   return {};
-}
-
-Result<std::string> read_text_file(const std::string& path) {
-  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file) return fail(ErrorCode::kIo, fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-  return text;
-}
-
-void print_notes(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) fmt::print(stderr, "plait: {}\n", without_terminal_codes(note));
 }
 
 }  // namespace plait

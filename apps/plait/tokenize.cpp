@@ -5,6 +5,8 @@
 
 #include "commands.h"
 #include "examine/tokens.h"
+#include "id_list.h"
+#include "model_options.h"
 #include "model_store.h"
 #include "token_lines.h"
 
@@ -103,7 +105,7 @@ void add_tokenize(CLI::App& app, Context& context) {
                                                "  plait tokenize --pre llama-bpe --pieces \"It's 2024\""});
   auto& options = context.make<TokenizeOptions>();
   command.add_option("MODEL", options.words, "a .gguf file or a model's name, then the TEXT")->expected(0, 2);
-  command.add_option("--file", options.file, "take the text from this file; - is standard input");
+  command.add_option("--file", options.file, "take the text from this file");
   command.add_flag("--lines", options.lines,
                    "read one JSON object a line: {\"text\" or \"hex\", \"add_special\", \"parse_special\"}");
   command.add_option("--pre", options.pre, "this pre-tokenizer instead of the file's, without normalization");

@@ -75,22 +75,6 @@ Result<std::string> bytes_of_hex(std::string_view hex) {
   return bytes;
 }
 
-Result<std::vector<Token>> parse_ids(std::string_view text) {
-  std::vector<Token> ids;
-  const std::string_view separators = ",[] \t\r\n";
-  for (std::size_t at = 0; (at = text.find_first_not_of(separators, at)) != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
-    Token id = 0;
-    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, id);
-    if (error != std::errc{} || stop != text.data() + end) {
-      return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is no token id", text.substr(at, end - at)));
-    }
-    ids.push_back(id);
-    at = end;
-  }
-  return ids;
-}
-
 std::string ids_to_json(std::span<const Token> ids) { return fmt::format("[{}]", fmt::join(ids, ",")); }
 
 Result<std::string> tokenize_line(const Tokenizer& tokenizer, std::string_view line, const EncodeOptions& defaults) {

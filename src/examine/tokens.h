@@ -21,9 +21,6 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, std::
 // "c3a9" to the two bytes.
 Result<std::string> bytes_of_hex(std::string_view hex);
 
-// "1, 2 3" or "[1,2,3]" to the ids.
-Result<std::vector<Token>> parse_ids(std::string_view text);
-
 // A JSON array in one line.
 std::string ids_to_json(std::span<const Token> ids);
 

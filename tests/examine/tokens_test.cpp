@@ -69,13 +69,6 @@ TEST(Tokens, DropsTheFirstSpaceOfSentencePieceOnly) {
   }
 }
 
-TEST(Tokens, ReadsIdsHoweverTheyAreSeparated) {
-  EXPECT_EQ(*parse_ids(" [1, 2\n3]"), (std::vector<Token>{1, 2, 3}));
-  EXPECT_EQ(*parse_ids(""), std::vector<Token>{});
-  EXPECT_FALSE(parse_ids("1,x"));
-  EXPECT_FALSE(parse_ids("99999999999"));
-}
-
 TEST(Tokens, CutsTextIntoAJsonArray) {
   const auto splitter = PreTokenizer::make("smollm");
   ASSERT_TRUE(splitter);
