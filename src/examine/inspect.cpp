@@ -91,6 +91,7 @@ Inspection inspect(const ModelFile& file, const InspectOptions& options) {
   const auto model = build_model(file, build, &out.notes);
   if (!model) {
     out.problem = printable(model.error().message);
+    if (out.problem.starts_with(out.path + ": ")) out.problem.erase(0, out.path.size() + 2);
     return out;
   }
   out.spec = model->spec();

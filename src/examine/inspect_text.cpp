@@ -37,6 +37,8 @@ std::string count_text(std::int64_t count) {
   return fmt::format("{}", count);
 }
 
+std::string tensors_text(std::size_t count) { return fmt::format("{} tensor{}", count, count == 1 ? "" : "s"); }
+
 struct MetadataText {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
@@ -69,8 +71,8 @@ void write_formats(Lines out, const Inspection& inspection) {
     const double part =
         inspection.bytes > 0 ? 100.0 * static_cast<double>(share.bytes) / static_cast<double>(inspection.bytes) : 0;
     item(out, what,
-         fmt::format("{:<8} {:5.1f} % of the bytes, {} in {} tensors", share.format, part, size_text(share.bytes),
-                     share.tensors));
+         fmt::format("{:<8} {:5.1f} % of the bytes, {} in {}", share.format, part, size_text(share.bytes),
+                     tensors_text(static_cast<std::size_t>(share.tensors))));
     what = "";
   }
 }
@@ -160,7 +162,7 @@ std::string inspection_text(const Inspection& inspection, const ModelFile& file,
   const double bits =
       inspection.values > 0 ? 8.0 * static_cast<double>(inspection.bytes) / static_cast<double>(inspection.values) : 0;
   item(out, "parameters",
-       fmt::format("{} in {} tensors, {}, {:.2f} bits each", count_text(inspection.values), file.tensors().size(),
+       fmt::format("{} in {}, {}, {:.2f} bits each", count_text(inspection.values), tensors_text(file.tensors().size()),
                    size_text(inspection.bytes), bits));
   write_formats(out, inspection);
   if (inspection.problem.empty()) {
