@@ -45,6 +45,7 @@ need_program_packages() {
   need_header CLI/CLI.hpp libcli11-dev
   need_header pcre2.h libpcre2-dev
   need_header utf8proc.h libutf8proc-dev
+  need_header editline/readline.h libedit-dev
   need_file /etc/ssl/certs/ca-certificates.crt ca-certificates
 }
 
