@@ -19,6 +19,7 @@ struct StepperOptions {
 
 class Stepper {
  public:
+  Stepper() = default;  // Holds nothing yet.
   static Result<Stepper> create(const Model& model, Backend& backend, const StepperOptions& options);
 
   Cache& cache() { return *cache_; }
@@ -35,8 +36,6 @@ class Stepper {
   const Batch& batch() const { return batch_; }
 
  private:
-  Stepper() = default;
-
   const Model* model_ = nullptr;
   Backend* backend_ = nullptr;
   std::unique_ptr<Cache> cache_;
