@@ -135,11 +135,13 @@ TEST(SmolLm2, WithWidenedWeightsIsTheFloat64ReferenceWithinFloatRounding) {
   Result<std::unique_ptr<ModelFile>> file = open_model_file(smollm2_path());
   ASSERT_TRUE(file) << file.error().message;
   const WidenedFile widened(**file);
-  Result<std::unique_ptr<Backend>> backend = make_cpu_backend({.threads = 2});
+  Result<std::unique_ptr<Backend>> backend = make_cpu_backend({.threads = 2, .isa = ""});
   ASSERT_TRUE(backend);
-  Result<Model> model = build_model(
-      widened,
-      {.mode = BuildMode::kLoad, .backend = backend->get(), .key_type = RowType::kF32, .value_type = RowType::kF32});
+  BuildOptions options;
+  options.mode = BuildMode::kLoad;
+  options.backend = backend->get();
+  options.key_type = options.value_type = RowType::kF32;
+  Result<Model> model = build_model(widened, options);
   ASSERT_TRUE(model) << model.error().message;
   Session session{.loaded = {}, .stepper = {}, .memory = {}};
   session.loaded.backend = std::move(*backend);
