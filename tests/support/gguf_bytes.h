@@ -45,8 +45,9 @@ class GgufBytes {
   }
   static void append_text(std::vector<std::byte>& to, std::string_view text) {
     append<std::uint64_t>(to, text.size());
-    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    to.insert(to.end(), bytes, bytes + text.size());
+    const std::size_t at = to.size();
+    to.resize(at + text.size());
+    if (!text.empty()) std::memcpy(to.data() + at, text.data(), text.size());
   }
 
   // A key with its type; the value follows by raw() or text().

@@ -1,0 +1,179 @@
+// Engine: a loaded model, its stepper, and the core that runs requests over them.
+#include "plait/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/memory.h"
+#include "engine/core.h"
+#include "engine/load.h"
+#include "engine/memory_plan.h"
+#include "engine/prompt.h"
+#include "engine/recommended.h"
+#include "engine/stepper.h"
+#include "text/detokenizer.h"
+
+namespace plait {
+
+struct Engine::State {
+  Loaded loaded;
+  Stepper stepper;
+  ModelInfo info;
+  std::unique_ptr<Core> core;  // Last, so that its thread ends first.
+
+  PromptTools tools() const { return {loaded.tokenizer.get(), loaded.chat_template}; }
+};
+
+namespace {
+
+struct Bound {
+  const char* field;
+  int value, low, high;
+};
+
+Result<void> check_options(const EngineOptions& options) {
+  if (options.model.empty()) return fail(ErrorCode::kInvalidArgument, "model is empty, wanted a path");
+  const Bound bounds[] = {{"threads", options.threads, 0, 1024},
+                          {"context", options.context.value_or(0), 0, 1 << 24},
+                          {"step_tokens", options.step_tokens, 1, 1 << 16},
+                          {"max_sequences", options.max_sequences, 1, 1 << 16},
+                          {"queue_requests", options.queue_requests, 1, 1 << 20},
+                          {"queue_events", options.queue_events, 2, 1 << 20}};
+  for (const Bound& b : bounds) {
+    if (b.value < b.low || b.value > b.high)
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("{} is {}, wanted {} to {}", b.field, b.value, b.low, b.high));
+  }
+  return {};
+}
+
+RowType row_type(CacheType type) {
+  switch (type) {
+    case CacheType::kF32:
+      return RowType::kF32;
+    case CacheType::kF16:
+      return RowType::kF16;
+    case CacheType::kBF16:
+      return RowType::kBF16;
+  }
+  return RowType::kF16;
+}
+
+LoadOptions load_options(const EngineOptions& options) {
+  return {.path = options.model,
+          .cpu = {.threads = options.threads, .isa = options.isa},
+          .file = {.use_mmap = options.use_mmap, .lock_memory = options.lock_memory},
+          .key_type = row_type(options.cache_type_k),
+          .value_type = row_type(options.cache_type_v),
+          .check_values = options.check_values,
+          .tokenizer = options.tokenizer,
+          .progress = options.load_progress};
+}
+
+ModelInfo describe(Loaded& loaded, const Stepper& stepper, const MemoryPlan& memory) {
+  const ModelSpec& spec = loaded.model->spec();
+  std::vector<StateSpec> states;
+  for (const LayerInfo& layer : spec.layers) states.push_back(layer.state);
+  ModelInfo info;
+  info.architecture = spec.architecture;
+  info.name = spec.name;
+  info.vocabulary = spec.vocabulary;
+  info.trained_context = spec.trained_context;
+  info.context = memory.context;
+  info.parameters = spec.parameters;
+  info.weight_bytes = spec.weight_bytes;
+  info.step_weight_bytes = spec.step_weight_bytes;
+  const CacheStats stats = stepper.cache().stats();
+  info.cache_bytes = static_cast<std::size_t>(stats.blocks) * stats.block_bytes;
+  info.cache_token_bytes = Cache::token_bytes(states);
+  info.isa = loaded.backend->name();
+  info.threads = loaded.backend->threads();
+  info.sampling = recommended_sampling(*loaded.file, loaded.notes);
+  info.notes = loaded.notes;
+  return info;
+}
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Engine::Engine(Engine&& other) noexcept = default;
+Engine& Engine::operator=(Engine&& other) noexcept = default;
+Engine::~Engine() = default;
+
+Result<Engine> Engine::open(const EngineOptions& options) {
+  if (auto checked = check_options(options); !checked) return fail(checked.error());
+  Result<Loaded> loaded = load_model(load_options(options));
+  if (!loaded) return fail(loaded.error());
+  const MemoryRequest request{.context = options.context, .cache_bytes = options.cache_bytes};
+  Result<MemoryPlan> memory = plan_memory(loaded->model->spec(), request, available_memory(), &loaded->notes);
+  if (!memory) return fail(memory.error());
+  Result<Stepper> stepper = Stepper::create(
+      *loaded->model, *loaded->backend,
+      {.cache_bytes = memory->cache_bytes, .max_tokens = options.step_tokens, .max_context = memory->context});
+  if (!stepper) return fail(stepper.error());
+
+  ModelInfo info = describe(*loaded, *stepper, *memory);
+  auto state = std::make_unique<State>(State{std::move(*loaded), std::move(*stepper), std::move(info), nullptr});
+  State* stable = state.get();
+  state->core = std::make_unique<Core>(
+      CoreParts{.cache = &state->stepper.cache(),
+                .step = [stable](std::span<const Work> work,
+                                 const LogitsSink& logits) { return stable->stepper.step(work, logits); },
+                .tokenizer = state->loaded.tokenizer.get(),
+                .vocabulary = state->info.vocabulary,
+                .context = state->info.context,
+                .step_tokens = options.step_tokens,
+                .max_sequences = std::min(options.max_sequences, options.step_tokens),
+                .queue_requests = options.queue_requests,
+                .queue_events = options.queue_events});
+  return Engine(std::move(state));
+}
+
+const ModelInfo& Engine::info() const { return state_->info; }
+
+int Engine::open_streams() const { return state_->core->open_streams(); }
+
+Result<Stream> Engine::submit(Request request) {
+  Result<std::vector<Token>> prompt = prompt_tokens(request, state_->tools());
+  if (!prompt) return fail(prompt.error());
+  return state_->core->submit(std::move(request), std::move(*prompt));
+}
+
+Result<Completion> Engine::generate(Request request, const std::function<void(const Event&)>& watch) {
+  const bool scored = request.logprobs.has_value();
+  Result<Stream> stream = submit(std::move(request));
+  if (!stream) return fail(stream.error());
+  Completion completion;
+  while (auto event = stream->next()) {
+    if (watch) watch(*event);
+    completion.text += event->text;
+    if (event->kind == Event::Kind::kToken) {
+      completion.tokens.push_back(event->token);
+      if (scored) completion.logprobs.push_back({event->logprob, std::move(event->alternatives)});
+    }
+    if (event->kind != Event::Kind::kFinish) continue;
+    if (event->finish == FinishReason::kError) return fail(*event->error);
+    completion.finish = event->finish;
+    completion.usage = event->usage;
+  }
+  return completion;
+}
+
+Result<std::vector<Token>> Engine::tokenize(std::string_view text, bool add_special, bool parse_special) const {
+  if (!state_->loaded.tokenizer)
+    return fail(ErrorCode::kUnsupported, "there is no tokenizer: the engine was opened without");
+  return state_->loaded.tokenizer->encode(text, {.add_special = add_special, .parse_special = parse_special});
+}
+
+std::string Engine::detokenize(const std::vector<Token>& tokens, bool special) const {
+  if (!state_->loaded.tokenizer) return {};
+  Detokenizer detokenizer(*state_->loaded.tokenizer, special, false);
+  std::string text;
+  for (const Token token : tokens) text += detokenizer.add(token);
+  return text + detokenizer.finish();
+}
+
+Result<std::string> Engine::render(const Request& request) const { return render_prompt(request, state_->tools()); }
+
+}  // namespace plait

@@ -1,0 +1,73 @@
+// From a request to the text and the tokens of its prompt.
+#include "engine/prompt.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "text/chat_template.h"
+
+namespace plait {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string special_text(const Tokenizer& tokenizer, Token token) {
+  return token < 0 ? std::string() : tokenizer.piece(token, true);
+}
+
+Result<Json> template_variables(const Request& request, const Tokenizer& tokenizer) {
+  if (!request.messages) return fail(ErrorCode::kInvalidArgument, "the request has no messages to render");
+  Result<Json> messages = parse_json(*request.messages, "messages");
+  if (!messages) return messages;
+  if (!messages->is_array())
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("messages is a JSON {}, wanted an array", messages->type_name()));
+  Json variables = Json::object();
+  const Vocabulary& vocabulary = tokenizer.vocabulary();
+  if (vocabulary.bos >= 0) variables["bos_token"] = special_text(tokenizer, vocabulary.bos);
+  if (vocabulary.eos >= 0) variables["eos_token"] = special_text(tokenizer, vocabulary.eos);
+  variables["messages"] = std::move(*messages);
+  variables["add_generation_prompt"] = request.add_generation_prompt && !request.continue_final_message;
+  if (request.template_variables.empty()) return variables;
+  Result<Json> more = parse_json(request.template_variables, "template_variables");
+  if (!more) return more;
+  if (!more->is_object())
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("template_variables is a JSON {}, wanted an object", more->type_name()));
+  for (const auto& [key, value] : more->items()) variables[key] = value;
+  return variables;
+}
+
+}  // namespace
+
+Result<std::string> render_prompt(const Request& request, const PromptTools& tools) {
+  if (tools.tokenizer == nullptr)
+    return fail(ErrorCode::kUnsupported, "messages need the tokenizer, and the engine was opened without");
+  const Result<Json> variables = template_variables(request, *tools.tokenizer);
+  if (!variables) return fail(variables.error());
+  RenderOptions options;
+  options.continue_final_message = request.continue_final_message;
+  const std::string text = variables->dump(-1, ' ', false, Json::error_handler_t::replace);
+  return render_template(tools.chat_template, text, options);
+}
+
+Result<std::vector<Token>> prompt_tokens(const Request& request, const PromptTools& tools) {
+  const int kinds = (request.text ? 1 : 0) + (request.messages ? 1 : 0) + (request.tokens.empty() ? 0 : 1);
+  if (kinds != 1)
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("the request has {} kinds of prompt, wanted one of text, messages and tokens", kinds));
+  if (!request.tokens.empty()) return request.tokens;
+  if (tools.tokenizer == nullptr)
+    return fail(ErrorCode::kUnsupported, "a prompt of text needs the tokenizer, and the engine was opened without");
+  if (request.text) return tools.tokenizer->encode(*request.text, {});
+  Result<std::string> rendered = render_prompt(request, tools);
+  if (!rendered) return fail(rendered.error());
+  std::string_view text = *rendered;
+  const std::string bos = special_text(*tools.tokenizer, tools.tokenizer->vocabulary().bos);
+  if (tools.tokenizer->adds_bos() && !bos.empty() && text.starts_with(bos)) text.remove_prefix(bos.size());
+  return tools.tokenizer->encode(text, {});
+}
+
+}  // namespace plait

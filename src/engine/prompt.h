@@ -1,0 +1,25 @@
+// From a request to the text and the tokens of its prompt.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plait/engine.h"
+#include "text/tokenizer.h"
+
+namespace plait {
+
+struct PromptTools {
+  const Tokenizer* tokenizer = nullptr;  // Null: only token ids make a prompt.
+  std::string_view chat_template;
+};
+
+// The text that the request's messages become.
+Result<std::string> render_prompt(const Request& request, const PromptTools& tools);
+
+// Exactly one kind of prompt must be given. A text gets what the vocabulary puts around one (BOS); a rendered text
+// that begins with BOS by itself does not get a second one.
+Result<std::vector<Token>> prompt_tokens(const Request& request, const PromptTools& tools);
+
+}  // namespace plait
