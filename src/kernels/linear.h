@@ -39,9 +39,57 @@ template <class V>
   }
 }
 
+// The scales and mins of one block of a few tiles. Where a block has several groups they are worked out beforehand,
+// into memory: within the loop over groups they would take the registers that sums need.
+template <class V, class F, int kTiles>
+struct BlockScales {
+  using Tile = typename F::template Tile<V>;
+  using F32x16 = typename V::F32x16;
+  static constexpr int kGroups = F::kInfo.block_values / 32, kParts = F::kInfo.scales_per_group;
+  static constexpr bool kStored = kGroups > 1, kOffsets = requires { &Tile::offset; };
+  static constexpr bool kMins = F::kInfo.has_mins;
+
+  const std::byte* record;
+  int tile;
+  alignas(64) float scales[kStored ? kGroups : 1][kParts][kTiles][kTileRows];
+  alignas(64) float mins[kStored && kMins ? kGroups : 1][kParts][kTiles][kTileRows];
+
+  [[gnu::always_inline]] void read(const std::byte* at, int first_tile) {
+    record = at;
+    tile = first_tile;
+    if constexpr (kStored) {
+      for (int g = 0; g < kGroups; ++g) {
+        for (int part = 0; part < kParts; ++part) {
+          for (int r = 0; r < kTiles; ++r) {
+            V::store(scales[g][part][r], Tile::scale(record, tile + r, g, part));
+            if constexpr (kMins) V::store(mins[g][part][r], Tile::min(record, tile + r, g, part));
+          }
+        }
+      }
+    }
+  }
+  [[gnu::always_inline]] F32x16 scale(int r, int g, int part) const {
+    if constexpr (kStored) {
+      return V::load(scales[g][part][r]);
+    } else {
+      return Tile::scale(record, tile + r, g, part);
+    }
+  }
+  // v - min * sum, rounded once.
+  [[gnu::always_inline]] F32x16 subtract_min(int r, int g, int part, F32x16 sum, F32x16 v) const {
+    if constexpr (kStored) {
+      return V::fnma(V::load(mins[g][part][r]), sum, v);
+    } else if constexpr (kOffsets) {
+      return V::fma(Tile::offset(record, tile + r, g, part), sum, v);
+    } else {
+      return V::fnma(Tile::min(record, tile + r, g, part), sum, v);
+    }
+  }
+};
+
 // One group of kTiles tiles times kTokens tokens: the body of the chain.
 template <class V, class F, int kTiles, int kTokens>
-[[gnu::always_inline]] inline void advance_group(const std::byte* record, int tile, int g,
+[[gnu::always_inline]] inline void advance_group(const BlockScales<V, F, kTiles>& block, int g,
                                                  const ActivationGroup* const (&x)[kTokens], int group,
                                                  typename V::F32x16 (&acc)[kTiles][kTokens]) {
   using Tile = typename F::template Tile<V>;
@@ -62,7 +110,7 @@ template <class V, class F, int kTiles, int kTokens>
       const int j = part * kDwords + i;
 #pragma GCC unroll 4
       for (int r = 0; r < kTiles; ++r) {
-        const typename V::U8x64 codes = Tile::codes(record, tile + r, g, j);
+        const typename V::U8x64 codes = Tile::codes(block.record, block.tile + r, g, j);
 #pragma GCC unroll 8
         for (int n = 0; n < kTokens; ++n) {
           V::template dot_step<kMaxCode>(dots[r][n], codes, x[n][group].codes + 4 * j, i, kDwords);
@@ -71,20 +119,14 @@ template <class V, class F, int kTiles, int kTokens>
     }
 #pragma GCC unroll 4
     for (int r = 0; r < kTiles; ++r) {
-      const F32x16 scale = Tile::scale(record, tile + r, g, part);
 #pragma GCC unroll 8
       for (int n = 0; n < kTokens; ++n) {
         const F32x16 d = V::to_float(V::template dot_end<kMaxCode>(dots[r][n]));
+        const F32x16 scale = block.scale(r, g, part);
         v[r][n] = part == 0 ? V::mul(d, scale) : V::fma(d, scale, v[r][n]);
-      }
-      if constexpr (requires { &Tile::offset; }) {
-        const F32x16 offset = Tile::offset(record, tile + r, g, part);
-#pragma GCC unroll 8
-        for (int n = 0; n < kTokens; ++n) v[r][n] = V::fma(offset, V::set(x[n][group].sum[part]), v[r][n]);
-      } else if constexpr (F::kInfo.has_mins) {
-        const F32x16 min = Tile::min(record, tile + r, g, part);
-#pragma GCC unroll 8
-        for (int n = 0; n < kTokens; ++n) v[r][n] = V::fnma(min, V::set(x[n][group].sum[part]), v[r][n]);
+        if constexpr (F::kInfo.has_mins) {
+          v[r][n] = block.subtract_min(r, g, part, V::set(x[n][group].sum[part]), v[r][n]);
+        }
       }
     }
   }
@@ -111,13 +153,15 @@ void direct(const LinearArgs& args, const std::byte* record, int pair, int tile,
     for (int r = 0; r < kTiles; ++r) acc[r][n] = V::set(0);
   }
   const int blocks = args.cols / F::kInfo.block_values;
+  BlockScales<V, F, kTiles> scales;
   for (int block = 0; block < blocks; ++block, record += kRecordBytes) {
+    scales.read(record, tile);
     for (int g = 0; g < kGroups; ++g) {
 #pragma GCC unroll 32
       for (int line = 0; line < kRecordBytes / kGroups; line += 64) {
         __builtin_prefetch(record + kPrefetchBytes + g * (kRecordBytes / kGroups) + line);
       }
-      advance_group<V, F, kTiles, kTokens>(record, tile, g, x, block * kGroups + g, acc);
+      advance_group<V, F, kTiles, kTokens>(scales, g, x, block * kGroups + g, acc);
     }
   }
 #pragma GCC unroll 4
