@@ -1,4 +1,6 @@
 // CpuBackend: rows of the embedding table, decoded out of the memory that the head reads too.
+#include <functional>
+
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/packing.h"
 
@@ -11,7 +13,7 @@ void CpuBackend::embed(std::span<const Token> tokens, const Weight& table, float
   const LinearKernel* kernel =
       is_plain_vector(format, table.rows) ? nullptr : kernels_.find_linear(format.info.gguf_type);
   const Mat<float> rows = out.host();
-  pool_.parallel_for(static_cast<int>(tokens.size()), [&](int begin, int end, int) {
+  const auto body = [&](int begin, int end, int) {
     for (int t = begin; t < end; ++t) {
       const Token token = tokens[static_cast<std::size_t>(t)];
       check(token >= 0 && token < table.rows, "a token has a row in the table");
@@ -25,7 +27,8 @@ void CpuBackend::embed(std::span<const Token> tokens, const Weight& table, float
       if (scale == 1.0f) continue;
       for (int i = 0; i < table.cols; ++i) y[i] *= scale;
     }
-  });
+  };
+  pool_.parallel_for(static_cast<int>(tokens.size()), std::ref(body));
 }
 
 }  // namespace plait

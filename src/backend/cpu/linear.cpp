@@ -2,6 +2,7 @@
 // through, and worker i of n takes pairs [N i / n, N (i + 1) / n): one contiguous stream each.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/packing.h"
@@ -178,12 +179,13 @@ void CpuBackend::quantize(Tensor x, const LinearKernel& kernel, ActivationGroup*
     kernels_.quantize(args);
     return;
   }
-  pool_.parallel_for(x.rows, [&](int begin, int end, int) {
+  const auto body = [&](int begin, int end, int) {
     QuantizeArgs part = args;
     part.token_begin = begin;
     part.token_end = end;
     kernels_.quantize(part);
-  });
+  };
+  pool_.parallel_for(x.rows, std::ref(body));  // By reference: a copy would be allocated.
 }
 
 void CpuBackend::linear(Tensor x, std::span<const Projection> projections) {
@@ -219,14 +221,15 @@ void CpuBackend::linear(Tensor x, std::span<const Projection> projections) {
 void CpuBackend::run_jobs(std::span<const LinearJob> jobs, const LinearScratch& scratch) {
   int pairs = 0;
   for (const LinearJob& job : jobs) pairs += job.pairs;
-  pool_.parallel_for(pairs, [&](int begin, int end, int worker) {
+  const auto body = [&](int begin, int end, int worker) {
     int first = 0;  // The number of the job's first pair.
     for (const LinearJob& job : jobs) {
       const int from = std::max(begin - first, 0), to = std::min(end - first, job.pairs);
       if (from < to) run_job(job, from, to, scratch.expanded(worker));
       first += job.pairs;
     }
-  });
+  };
+  pool_.parallel_for(pairs, std::ref(body));
 }
 
 void CpuBackend::glu(const GluArgs& args) {
@@ -255,7 +258,7 @@ void CpuBackend::run_glu(const GluArgs& args, const LinearJob* gate, const Linea
   const LinearJob& any = gate != nullptr ? *gate : *up;
   const bool expands = (gate != nullptr && gate->plan.expand) || (up != nullptr && up->plan.expand);
   const int block = expands ? args.x.rows : kGluTokens;  // A pair is expanded once.
-  pool_.parallel_for(any.pairs, [&](int begin, int end, int worker) {
+  const auto body = [&](int begin, int end, int worker) {
     for (int token = 0; token < args.x.rows; token += block) {
       const int tokens = std::min(block, args.x.rows - token);
       for (int pair = begin; pair < end; ++pair) {
@@ -271,7 +274,8 @@ void CpuBackend::run_glu(const GluArgs& args, const LinearJob* gate, const Linea
         }
       }
     }
-  });
+  };
+  pool_.parallel_for(any.pairs, std::ref(body));
 }
 
 }  // namespace plait

@@ -1,4 +1,6 @@
 // CpuBackend: weights in memory.
+#include <sys/mman.h>
+
 #include <cstring>
 
 #include "backend/cpu/cpu_backend.h"
@@ -7,6 +9,10 @@
 
 namespace plait {
 namespace {
+
+// Weights of this size and more are asked for in large pages: reading them misses fewer address translations (decode of
+// 335 MB on a Zen 5 server, one thread: 13.9 to 10.4 ms). Smaller ones load sooner without.
+constexpr std::size_t kLargePageBytes = std::size_t{256} << 20;
 
 constexpr std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -26,6 +32,10 @@ Weight CpuBackend::load(const RawTensor& raw, Buffer& buffer, std::size_t offset
   check(offset % 64 == 0 && offset + bytes <= buffer.bytes(), "a weight has its place in the buffer");
   check(raw.bytes >= static_cast<std::size_t>(rows) * row_bytes, "a tensor holds all of its rows");
   std::byte* to = buffer.host() + offset;
+#ifdef MADV_HUGEPAGE
+  if (offset == 0 && buffer.bytes() >= kLargePageBytes)
+    ::madvise(buffer.host(), buffer.bytes(), MADV_HUGEPAGE);  // A hint.
+#endif
   const Packer* packer = is_plain_vector(format, rows) ? nullptr : find_packer(format.info.gguf_type);
   if (packer == nullptr) {
     std::memcpy(to, raw.data, static_cast<std::size_t>(rows) * row_bytes);
