@@ -111,7 +111,7 @@ Value round_filter(Machine& m, const Value& s, Args arguments) {
   if (method != "common") {
     const double scale = std::pow(10.0, static_cast<double>(*precision));
     const double scaled = s.as_double() * scale;
-    return Value::real((method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) / scale);
+    return Value::real((method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) / scale + 0.0);  // No -0.0.
   }
   if (s.is(Kind::kFloat)) return Value::real(*rounded(s.as_double(), *precision));
   if (*precision >= 0) return Value::integer(s.as_int());

@@ -27,7 +27,7 @@ Value last_filter(Machine& m, const Value& s, Args) {
   if (s.is(Kind::kGenerator)) return m.fail(fmt::format("'{}' object is not reversible", type_name(s)));
   if (s.is_string() && !s.text().empty()) return item(m, s, Value::integer(-1));
   std::vector<Value> items;
-  if (!check_defined(m, s) || !iterate(m, s, items)) return {};
+  if (!iterate(m, s, items)) return {};
   return items.empty() ? m.undefined("no last item, sequence was empty") : items.back();
 }
 
@@ -39,7 +39,6 @@ Value random_filter(Machine& m, const Value& s, Args) {
 
 Value reverse_filter(Machine& m, const Value& s, Args) {
   if (s.is_string()) return slice(m, s, {}, {}, Value::integer(-1));
-  if (!check_defined(m, s)) return {};
   std::vector<Value> items;
   if (!iterate(m, s, items)) return {};
   std::reverse(items.begin(), items.end());
