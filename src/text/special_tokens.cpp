@@ -103,8 +103,7 @@ std::vector<bool> tokens_that_eat_space(const Vocabulary& vocabulary) {
 }  // namespace
 
 SpecialTokens::SpecialTokens(const Vocabulary& vocabulary)
-    : vocabulary_(vocabulary),
-      plain_(vocabulary.tokens.size()),
+    : plain_(vocabulary.tokens.size()),
       eats_space_(tokens_that_eat_space(vocabulary)),
       ends_(end_tokens(vocabulary)),
       trie_(special_entries(vocabulary)) {

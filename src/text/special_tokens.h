@@ -30,7 +30,6 @@ class SpecialTokens {
  private:
   void take_space_after(std::string_view text, std::size_t& at, Token token) const;
 
-  const Vocabulary& vocabulary_;
   std::vector<bool> plain_;       // By id: matches in plain text.
   std::vector<bool> eats_space_;  // By id: white space after it belongs to it. Empty: none does.
   std::vector<Token> ends_;       // Sorted.
