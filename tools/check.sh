@@ -12,7 +12,7 @@ version=$(clang_version)
 [ -n "$version" ] || die "No clang++ of version 16 or newer is here."
 clang=(-DCMAKE_C_COMPILER="clang-$version" -DCMAKE_CXX_COMPILER="clang++-$version")
 
-sources() { git ls-files '*.cpp' '*.h' '*.c' 2>/dev/null || find src include apps tests bench fuzz -name '*.cpp' -o -name '*.h' -o -name '*.c'; }
+sources() { find src include apps tests bench fuzz -name '*.cpp' -o -name '*.h' -o -name '*.c'; }
 
 # configure PRESET [CMAKE ARGUMENTS]: warnings are errors.
 configure() {
