@@ -9,18 +9,17 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace plait {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr std::uintmax_t kMostFileBytes = 1 << 20;
-constexpr int kDeepest = 64;
 constexpr std::int64_t kMostVocabulary = 1 << 22;
 
 // Readers want a float under these names, also where the number is whole.
@@ -85,20 +84,6 @@ Result<std::string> read_shape_file(const Architecture& architecture, const std:
   return text;
 }
 
-Result<json> parse(const std::string& shape, std::string_view text) {
-  bool too_deep = false;
-  const auto watch = [&](int depth, json::parse_event_t, json&) {
-    too_deep = too_deep || depth > kDeepest;
-    return !too_deep;
-  };
-  json object = json::parse(text, watch, /*allow_exceptions=*/false);
-  if (too_deep || !object.is_object()) {
-    return fail(ErrorCode::kCorrupt,
-                fmt::format("shape {}: is not a JSON object with the keys of a model's metadata", printable(shape)));
-  }
-  return object;
-}
-
 }  // namespace
 
 Result<MakeShape> read_shape(const Architecture& architecture, const std::string& shape) {
@@ -112,8 +97,12 @@ Result<MakeShape> read_shape(const Architecture& architecture, const std::string
     if (!file) return fail(file.error());
     text = *std::move(file);
   }
-  Result<json> object = parse(shape, text);
+  Result<json> object = parse_json(text, fmt::format("shape {}", printable(shape)));
   if (!object) return fail(object.error());
+  if (!object->is_object()) {
+    return fail(ErrorCode::kCorrupt,
+                fmt::format("shape {}: is not an object with the keys of a model's metadata", printable(shape)));
+  }
   MakeShape out;
   for (const auto& [key, value] : object->items()) {
     if (key == "tied" && value.is_boolean()) {

@@ -11,7 +11,7 @@
 namespace plait {
 
 struct MakeShape {
-  std::vector<GgufEntry> metadata;  // Keys with the architecture's prefix, in the order of their names.
+  std::vector<GgufEntry> metadata;  // Keys with the architecture's prefix, in the order of the text.
   int vocabulary = 0;               // vocab_size, which must be there.
   bool tied = false;                // "tied": the head is the embedding table.
 };
