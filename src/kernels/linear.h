@@ -173,40 +173,50 @@ void direct(const LinearArgs& args, const std::byte* record, int pair, int tile,
   }
 }
 
+// The sums of one chunk of values [begin, end) of float weights. Not inlined: its sums take all registers.
+template <class V, class F, int kTiles, int kTokens>
+[[gnu::noinline]] void sum_chunk(const std::byte* record, const float* const (&x)[kTokens], int begin, int end,
+                                 typename V::F32x16 (&sums)[kTiles][kTokens]) {
+  constexpr int kRowBytes = kTileRows * F::kInfo.block_bytes;
+  typename V::F32x16 a[kTiles][kTokens];
+#pragma GCC unroll 8
+  for (int n = 0; n < kTokens; ++n) {
+    for (int r = 0; r < kTiles; ++r) a[r][n] = V::set(0);
+  }
+  for (int k = begin; k < end; ++k, record += 2 * kRowBytes) {
+    for (int line = 0; line < 2 * kRowBytes; line += 64) __builtin_prefetch(record + kPrefetchBytes + line);
+    typename V::F32x16 w[kTiles];
+    for (int r = 0; r < kTiles; ++r) w[r] = widen16<V, F>(record + r * kRowBytes);
+#pragma GCC unroll 8
+    for (int n = 0; n < kTokens; ++n) {
+      const typename V::F32x16 value = V::set(x[n][k]);
+      for (int r = 0; r < kTiles; ++r) a[r][n] = V::fma(w[r], value, a[r][n]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int n = 0; n < kTokens; ++n) {
+    for (int r = 0; r < kTiles; ++r) sums[r][n] = a[r][n];
+  }
+}
+
 // Float weights: chunks of 256 values, each summed on its own.
 template <class V, class F, int kTiles, int kTokens>
 void direct_float(const LinearArgs& args, const std::byte* record, int pair, int tile, int token) {
-  constexpr int kValueBytes = F::kInfo.block_bytes, kChunk = 256;
-  typename V::F32x16 y[kTiles][kTokens], a[kTiles][kTokens];
+  constexpr int kRowBytes = kTileRows * F::kInfo.block_bytes, kChunk = 256;
+  typename V::F32x16 y[kTiles][kTokens], sums[kTiles][kTokens];
   const float* x[kTokens];
-#pragma GCC unroll 8
   for (int n = 0; n < kTokens; ++n) {
     x[n] = args.x + (token + n) * args.x_stride;
     for (int r = 0; r < kTiles; ++r) y[r][n] = V::set(0);
   }
-  record += tile * kTileRows * kValueBytes;
+  record += tile * kRowBytes;
   for (int begin = 0; begin < args.cols; begin += kChunk) {
     const int end = begin + kChunk < args.cols ? begin + kChunk : args.cols;
-#pragma GCC unroll 8
+    sum_chunk<V, F, kTiles, kTokens>(record + static_cast<std::ptrdiff_t>(begin) * 2 * kRowBytes, x, begin, end, sums);
     for (int n = 0; n < kTokens; ++n) {
-      for (int r = 0; r < kTiles; ++r) a[r][n] = V::set(0);
-    }
-    for (int k = begin; k < end; ++k, record += kPairRows * kValueBytes) {
-      __builtin_prefetch(record + kPrefetchBytes);
-      if constexpr (kValueBytes == 4) __builtin_prefetch(record + kPrefetchBytes + 64);
-#pragma GCC unroll 4
-      for (int r = 0; r < kTiles; ++r) {
-        const typename V::F32x16 w = widen16<V, F>(record + r * kTileRows * kValueBytes);
-#pragma GCC unroll 8
-        for (int n = 0; n < kTokens; ++n) a[r][n] = V::fma(w, V::set(x[n][k]), a[r][n]);
-      }
-    }
-#pragma GCC unroll 8
-    for (int n = 0; n < kTokens; ++n) {
-      for (int r = 0; r < kTiles; ++r) y[r][n] = V::add(y[r][n], a[r][n]);
+      for (int r = 0; r < kTiles; ++r) y[r][n] = V::add(y[r][n], sums[r][n]);
     }
   }
-#pragma GCC unroll 4
   for (int r = 0; r < kTiles; ++r) {
     for (int n = 0; n < kTokens; ++n) {
       store_outputs<V>(args, pair * kPairRows + (tile + r) * kTileRows, token + n, y[r][n]);
