@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One of the longer checks of ./test --all. Each is a ctest case of its own; each can be run alone.
 #
-#   tools/check.sh format | lint | clang | asan | tsan | fuzz
+#   tools/check.sh format | lint | clang | tsan
 #
 # PLAIT_GOLDEN and PLAIT_SMOLLM2 as for ./test; the sanitizers do without.
 set -euo pipefail
@@ -39,20 +39,17 @@ check_lint() {
   sources | grep -E '^(src|apps)/.*\.cpp$' | xargs -P 2 -n 4 "clang-tidy-$version" -p build --quiet --warnings-as-errors='*'
 }
 
+# The second compiler, the sanitizers and the fuzzers in one build. Sanitized programs are slow: without the full golden
+# data and the default model. Of the tests from outside only those that measure neither time nor memory.
 check_clang() {
-  configure clang "${clang[@]}" -DPLAIT_GOLDEN="${PLAIT_GOLDEN:-}" -DPLAIT_SMOLLM2="${PLAIT_SMOLLM2:-}"
-  ninja -C build-clang -j "$(build_jobs)"
-  run_tests build-clang -E '^(tidy|slow/)'
-}
-
-# Sanitized programs are slow: without the full golden data and the default model. Of the tests from outside only those
-# that measure neither time nor memory.
-check_asan() {
-  configure asan
+  configure asan "${clang[@]}" -DPLAIT_FUZZ=ON
   ninja -C build-asan -j "$(build_jobs)"
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
   run_tests build-asan -E '^(tidy|slow/|end_to_end/)'
   run_tests build-asan -R '^end_to_end/(pull|bad_input|c_api)'
+  local names=() source
+  for source in fuzz/*_fuzz.cpp; do names+=("$(basename "$source" _fuzz.cpp)"); done
+  printf '%s\n' "${names[@]}" | xargs -P 2 -n 1 bash fuzz/run.sh build-asan 60  # Two at a time.
 }
 
 # What uses more than one thread.
@@ -66,15 +63,7 @@ check_tsan() {
   run_tests build-tsan -R '^(base|backend|engine|models)/'
 }
 
-check_fuzz() {
-  configure fuzz "${clang[@]}"
-  local names=() source
-  for source in fuzz/*_fuzz.cpp; do names+=("$(basename "$source" _fuzz.cpp)"); done
-  ninja -C build-fuzz -j "$(build_jobs)" "${names[@]/%/_fuzz}"
-  printf '%s\n' "${names[@]}" | xargs -P 2 -n 1 bash fuzz/run.sh build-fuzz 60  # Two at a time.
-}
-
 case "${1:-}" in
-  format | lint | clang | asan | tsan | fuzz) "check_$1" ;;
-  *) die "tools/check.sh: one of format, lint, clang, asan, tsan, fuzz is wanted" ;;
+  format | lint | clang | tsan) "check_$1" ;;
+  *) die "tools/check.sh: one of format, lint, clang, tsan is wanted" ;;
 esac
