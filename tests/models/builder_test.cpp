@@ -100,9 +100,8 @@ TEST_F(BuilderErrors, NoneForARightFile) {
 }
 
 TEST_F(BuilderErrors, NameAnUnknownArchitectureAndTheKnownOnes) {
-  EXPECT_THAT(
-      load(copy().set("general.architecture", std::string_view("mamba\x1b[31m"))),
-      HasSubstr("changed.gguf: the architecture is 'mamba\\x1b[31m'; known are llama, qwen2, qwen3"));
+  EXPECT_THAT(load(copy().set("general.architecture", std::string_view("mamba\x1b[31m"))),
+              HasSubstr("changed.gguf: the architecture is 'mamba\\x1b[31m'; known are llama, qwen2, qwen3"));
   EXPECT_THAT(load(copy().remove("general.architecture")), HasSubstr("general.architecture is missing"));
 }
 
