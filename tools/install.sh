@@ -88,6 +88,7 @@ need_check_packages() {
   local version
   version=$(clang_version)
   version=${version:-$(packaged_clang_version)}
+  need_program ccache ccache
   need_program "clang++-$version" "clang-$version"
   need_program "clang-tidy-$version" "clang-tidy-$version"
   need_program "clang-format-$version" "clang-format-$version"
@@ -129,9 +130,12 @@ build_jobs() {
   echo $((processors < memory ? processors : memory))
 }
 
-# Arguments for cmake that use ccache where it is installed.
+# Arguments for cmake that use ccache where it is installed. Paths below this folder are no part of its keys, so copies of
+# the tree share what they compile.
 launcher() {
   if command -v ccache >/dev/null 2>&1; then
-    echo "-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
+    local with="env;CCACHE_BASEDIR=$PWD;CCACHE_NOHASHDIR=1;ccache"
+    case "$PWD" in *[[:space:]\;]*) with=ccache ;; esac  # Such a path would not survive the way to cmake.
+    echo "-DCMAKE_C_COMPILER_LAUNCHER=$with -DCMAKE_CXX_COMPILER_LAUNCHER=$with"
   fi
 }
