@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
-
 #include "base/text.h"
 
 namespace plait {
@@ -18,11 +16,11 @@ std::span<const Shape> qwen2_shapes();
 std::span<const Shape> qwen3_shapes();
 
 std::span<const Architecture> architectures() {
-  static const std::array<Architecture, 3> kArchitectures{{
+  static const Architecture kArchitectures[] = {
       {"llama", llama, llama_shapes()},
       {"qwen2", qwen2, qwen2_shapes()},
       {"qwen3", qwen3, qwen3_shapes()},
-  }};
+  };
   return kArchitectures;
 }
 
