@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace plait {
 namespace {
@@ -13,6 +14,14 @@ namespace {
 std::string bytes_fault(const std::string& text) {
   const Result<size_t> bytes = parse_bytes(text);
   return bytes ? "" : bytes.error().message;
+}
+
+std::string seed_fault(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (code == std::errc() && rest == text.data() + text.size()) return "";
+  return fmt::format("'{}' is no seed: a whole number from 0 to {} is wanted", text,
+                     std::numeric_limits<std::uint64_t>::max());
 }
 
 std::string activations_fault(const std::string& text) {
@@ -71,8 +80,12 @@ void add_context_flags(CLI::App& command, CommonOptions& options) {
 
 }  // namespace
 
+CLI::Validator seed_range() { return CLI::Validator(seed_fault, "", "seed"); }
+
 void add_common_options(CLI::App& command, CommonOptions& options) {
-  command.add_option("-s,--seed", options.seed, "seed of all random choices; default: a fresh one")->type_name("N");
+  command.add_option("-s,--seed", options.seed, "seed of all random choices; default: a fresh one")
+      ->check(seed_range())
+      ->type_name("N");
   command.add_flag("-v,--verbose", options.verbose, "say more on standard error");
   add_context_flags(command, options);
   add_arithmetic_flags(command, options);

@@ -32,6 +32,9 @@ struct CommonOptions {
 // `options` must live until the command has run.
 void add_common_options(CLI::App& command, CommonOptions& options);
 
+// A seed beyond 64 bits is refused, not cut down to the largest.
+CLI::Validator seed_range();
+
 // "4096", "512K", "1.5G", "2GiB": K, M, G and T are powers of 1024.
 Result<size_t> parse_bytes(std::string_view text);
 

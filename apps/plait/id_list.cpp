@@ -50,7 +50,7 @@ Result<std::string> read_text_file(const std::string& path, std::size_t limit) {
 }
 
 Result<std::vector<Token>> read_id_file(const std::string& path) {
-  const Result<std::string> text = read_text_file(path);
+  const Result<std::string> text = read_text_file(path, std::size_t{64} << 20);
   if (!text) return fail(text.error());
   return parse_ids(*text, path);
 }

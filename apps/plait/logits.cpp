@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "examine/logits.h"
+#include "examine/output_path.h"
 #include "id_list.h"
 #include "model_options.h"
 #include "output_file.h"
@@ -26,6 +27,8 @@ Result<LogitsRequest> read_request(const LogitsOptions& options, Context& contex
   if (options.ids.empty() == options.ids_file.empty())
     return context.usage("logits: one of --ids and --ids-file is wanted");
   if (options.out.empty() == (options.top == 0)) return context.usage("logits: one of --out and --top is wanted");
+  if (!options.out.empty() && options.out == options.hidden)
+    return context.usage("logits: --out and --hidden are the same file, wanted two");
   Result<std::vector<Token>> ids =
       options.ids.empty() ? read_id_file(options.ids_file) : parse_ids(options.ids, "--ids");
   if (!ids) return fail(ids.error());
@@ -92,6 +95,9 @@ Result<void> run_logits(const LogitsOptions& options, Context& context) {
   if (!session_with) return fail(session_with.error());
   session_with->load.tokenizer = false;
   size_for(*request, *session_with);
+  for (const std::string& path : {options.out, options.hidden}) {
+    if (Result<void> checked = check_not_model(path, session_with->load.path); !checked) return checked;
+  }
   Result<Session> session = open_session(*session_with);
   if (!session) return fail(session.error());
   if (options.common.verbose) print_notes(session->loaded.notes);

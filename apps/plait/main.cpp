@@ -1,9 +1,12 @@
 // The program: reads the command line, runs one command, and turns what happened into an exit status.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -85,7 +88,18 @@ void flush_output(Context& context) {
   context.exit_status = kExitFailed;
 }
 
+// A descriptor that came closed would be given to the next file opened: a message would land in a model. What is put in
+// its place refuses to be written for standard output, so that lost results stay an error, and swallows messages.
+void hold_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
+    const int opened = ::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened != descriptor) std::_Exit(kExitFailed);  // Nowhere to say why.
+  }
+}
+
 int run_program(int argc, char** argv) {
+  hold_standard_descriptors();
   Context context;
   exit_on_interrupt();
   CLI::App app("plait runs language models on this machine.", "plait");

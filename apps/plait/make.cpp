@@ -67,7 +67,10 @@ void add_make(CLI::App& app, Context& context) {
       .add_option("--type", request.type,
                   "of all matrices (default: the first of q4_k, q8_0 and f16 that fits all widths)")
       ->type_name("TYPE");
-  command.add_option("-s,--seed", request.seed, "the same seed gives the same bytes")->required()->type_name("N");
+  command.add_option("-s,--seed", request.seed, "the same seed gives the same bytes")
+      ->check(seed_range())
+      ->required()
+      ->type_name("N");
   command.add_option("-o,--out", request.path, "the file to write")->required()->type_name("FILE");
   command.add_option("-t,--threads", request.threads, "how many work (default: all)")
       ->check(CLI::Range(1, 1024))

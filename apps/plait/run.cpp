@@ -17,7 +17,8 @@ namespace {
 
 struct RunOptions {
   CommonOptions common;
-  std::string model, prompt, file, system;
+  std::string model, system;
+  std::optional<std::string> prompt, file;  // Given and empty is a prompt too, not a chat.
   bool raw = false, json = false;
   int max_tokens = -1;
   std::optional<double> temp, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty;
@@ -114,14 +115,14 @@ Result<void> answer_once(Engine& engine, const RunOptions& options, const std::s
 }
 
 Result<void> run(const RunOptions& options, Context& context) {
-  if (!options.prompt.empty() && !options.file.empty()) return context.usage("run: only one of -p and -f is wanted");
-  std::string prompt = options.prompt;
-  if (!options.file.empty()) {
-    Result<std::string> text = read_text_file(options.file, std::size_t{64} << 20);
+  if (options.prompt && options.file) return context.usage("run: only one of -p and -f is wanted");
+  std::string prompt = options.prompt.value_or("");
+  if (options.file) {
+    Result<std::string> text = read_text_file(*options.file, std::size_t{64} << 20);
     if (!text) return fail(text.error());
     prompt = std::move(*text);
   }
-  const bool chats = options.prompt.empty() && options.file.empty();
+  const bool chats = !options.prompt && !options.file;
   if (chats && options.json) return context.usage("run: --json wants a prompt, by -p or -f");
   if (chats && options.raw) return context.usage("run: --no-chat wants a prompt, by -p or -f");
   const Result<EngineOptions> with = engine_options(options);

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "commands.h"
+#include "examine/output_path.h"
 #include "examine/values.h"
 #include "model_store.h"
 
@@ -23,6 +24,7 @@ Result<void> run_values(const ValuesOptions& options) {
   if (!file) return fail(std::move(file.error()));
   auto tensor = tensor_named(**file, options.tensor);
   if (!tensor) return fail(std::move(tensor.error()));
+  if (auto checked = check_not_model(options.out, *path); !checked) return checked;
   if (auto done = write_values(**tensor, options.out); !done) return done;
   if (!options.json) {
     fmt::print("{}\n", shape_text(**tensor));

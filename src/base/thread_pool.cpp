@@ -1,6 +1,8 @@
 // ThreadPool: workers wait on a generation number, first spinning, then sleeping on it.
 #include "base/thread_pool.h"
 
+#include <system_error>
+
 #include "base/check.h"
 #include "base/float_mode.h"
 
@@ -21,7 +23,11 @@ inline void relax() {
 
 ThreadPool::ThreadPool(int threads) : threads_(threads) {
   check(threads >= 1, "a thread pool has at least its caller");
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { worker_loop(i); });
+  try {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { worker_loop(i); });
+  } catch (const std::system_error&) {  // No memory for a stack, or a limit on threads. Workers read threads_ in run().
+    threads_ = static_cast<int>(workers_.size()) + 1;
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -14,7 +14,7 @@ namespace plait {
 // call.
 class ThreadPool {
  public:
-  // `threads` counts the caller; at least 1.
+  // `threads` counts the caller; at least 1. Where the system gives fewer, the pool has those: threads() says it.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

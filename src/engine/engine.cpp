@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/memory.h"
 #include "engine/core.h"
@@ -22,7 +23,7 @@ struct Engine::State {
   ModelInfo info;
   std::unique_ptr<Core> core;  // Last, so that its thread ends first.
 
-  PromptTools tools() const { return {loaded.tokenizer.get(), loaded.chat_template}; }
+  PromptTools tools() const { return {loaded.tokenizer.get(), loaded.chat_template, info.context}; }
 };
 
 namespace {
@@ -116,17 +117,21 @@ Result<Engine> Engine::open(const EngineOptions& options) {
   ModelInfo info = describe(*loaded, *stepper, *memory);
   auto state = std::make_unique<State>(State{std::move(*loaded), std::move(*stepper), std::move(info), nullptr});
   State* stable = state.get();
-  state->core = std::make_unique<Core>(
-      CoreParts{.cache = &state->stepper.cache(),
-                .step = [stable](std::span<const Work> work,
-                                 const LogitsSink& logits) { return stable->stepper.step(work, logits); },
-                .tokenizer = state->loaded.tokenizer.get(),
-                .vocabulary = state->info.vocabulary,
-                .context = state->info.context,
-                .step_tokens = options.step_tokens,
-                .max_sequences = std::min(options.max_sequences, options.step_tokens),
-                .queue_requests = options.queue_requests,
-                .queue_events = options.queue_events});
+  try {
+    state->core = std::make_unique<Core>(
+        CoreParts{.cache = &state->stepper.cache(),
+                  .step = [stable](std::span<const Work> work,
+                                   const LogitsSink& logits) { return stable->stepper.step(work, logits); },
+                  .tokenizer = state->loaded.tokenizer.get(),
+                  .vocabulary = state->info.vocabulary,
+                  .context = state->info.context,
+                  .step_tokens = options.step_tokens,
+                  .max_sequences = std::min(options.max_sequences, options.step_tokens),
+                  .queue_requests = options.queue_requests,
+                  .queue_events = options.queue_events});
+  } catch (const std::system_error& error) {
+    return fail(ErrorCode::kNoMemory, fmt::format("the thread that steps cannot be started: {}", error.what()));
+  }
   return Engine(std::move(state));
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -40,6 +41,21 @@ Result<Json> template_variables(const Request& request, const Tokenizer& tokeniz
   return variables;
 }
 
+// Cutting megabytes takes seconds, only to be told that they do not fit. In a byte-level vocabulary each token stands
+// for as many bytes as its spelling has at most; normalizing to NFC leaves at least a third of them.
+Result<std::vector<Token>> encode(std::string_view text, const PromptTools& tools) {
+  const Vocabulary& vocabulary = tools.tokenizer->vocabulary();
+  std::size_t longest = 1;
+  for (const std::string& token : vocabulary.tokens) longest = std::max(longest, token.size());
+  const std::size_t least = text.size() / longest / 3;
+  if (tools.context > 0 && vocabulary.model == "gpt2" && least > static_cast<std::size_t>(tools.context)) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("the prompt has {} bytes, which are at least {} tokens, and the context has room for {}",
+                            text.size(), least, tools.context));
+  }
+  return tools.tokenizer->encode(text, {});
+}
+
 }  // namespace
 
 Result<std::string> render_prompt(const Request& request, const PromptTools& tools) {
@@ -61,13 +77,13 @@ Result<std::vector<Token>> prompt_tokens(const Request& request, const PromptToo
   if (!request.tokens.empty()) return request.tokens;
   if (tools.tokenizer == nullptr)
     return fail(ErrorCode::kUnsupported, "a prompt of text needs the tokenizer, and the engine was opened without");
-  if (request.text) return tools.tokenizer->encode(*request.text, {});
+  if (request.text) return encode(*request.text, tools);
   Result<std::string> rendered = render_prompt(request, tools);
   if (!rendered) return fail(rendered.error());
   std::string_view text = *rendered;
   const std::string bos = special_text(*tools.tokenizer, tools.tokenizer->vocabulary().bos);
   if (tools.tokenizer->adds_bos() && !bos.empty() && text.starts_with(bos)) text.remove_prefix(bos.size());
-  return tools.tokenizer->encode(text, {});
+  return encode(text, tools);
 }
 
 }  // namespace plait

@@ -13,6 +13,7 @@ namespace plait {
 struct PromptTools {
   const Tokenizer* tokenizer = nullptr;  // Null: only token ids make a prompt.
   std::string_view chat_template;
+  int context = 0;  // A text that certainly has more tokens is refused before it is cut; 0: none is.
 };
 
 // The text that the request's messages become.

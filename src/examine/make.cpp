@@ -163,6 +163,10 @@ Result<MakeReport> make_model(const MakeRequest& request) {
   Result<GgufWriter> writer = GgufWriter::create(request.path, metadata, tensors);
   if (!writer) return fail(writer.error());
   ThreadPool pool(request.threads);
+  if (pool.threads() != request.threads) {
+    return fail(ErrorCode::kNoMemory, fmt::format("{} threads are wanted, the system gives {}; fewer can be asked for",
+                                                  request.threads, pool.threads()));
+  }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorPlan& tensor = (*plan)[i];
     const RandomTensor values = distribution(tensor, request, shape->tied);

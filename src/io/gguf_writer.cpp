@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,8 +125,8 @@ GgufWriter::GgufWriter(std::string path, std::vector<GgufTensor> tensors)
 
 GgufWriter::~GgufWriter() {
   if (file_ == nullptr) return;
+  if (!partial_.empty()) ::unlink(partial_.c_str());  // While it is locked: the next one's is not ours.
   file_.reset();
-  if (!partial_.empty()) ::unlink(partial_.c_str());
 }
 
 Unexpected GgufWriter::system_error() const {
@@ -139,9 +140,25 @@ Result<void> GgufWriter::open() {
     return fail(ErrorCode::kIo, fmt::format("{}: cannot be written: it is a directory", path_));
   }
   if (!is_there || S_ISREG(found.st_mode)) partial_ = path_ + ".partial";
-  file_.reset(std::fopen(partial_.empty() ? path_.c_str() : partial_.c_str(), "wb"));
-  if (file_ == nullptr) return system_error();
-  return {};
+  if (partial_.empty()) {
+    file_.reset(std::fopen(path_.c_str(), "wb"));
+    return file_ == nullptr ? system_error() : Result<void>();
+  }
+  // Locked before it is emptied: two programs that write the same model would mix their bytes.
+  const int descriptor = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) return system_error();
+  struct stat named {};
+  const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && ::fstat(descriptor, &found) == 0 &&
+                      ::stat(partial_.c_str(), &named) == 0 && named.st_ino == found.st_ino;
+  if (!locked) {
+    ::close(descriptor);
+    return fail(ErrorCode::kIo, fmt::format("{}: cannot be written: another program is writing it", path_));
+  }
+  file_.reset(::ftruncate(descriptor, 0) == 0 ? ::fdopen(descriptor, "wb") : nullptr);
+  if (file_ != nullptr) return {};
+  const Unexpected error = system_error();
+  ::close(descriptor);
+  return error;
 }
 
 Result<GgufWriter> GgufWriter::create(const std::string& path, std::span<const GgufEntry> metadata,
@@ -184,12 +201,10 @@ Result<void> GgufWriter::finish() {
   if (std::fflush(file_.get()) != 0) return system_error();
   if (partial_.empty()) return std::fclose(file_.release()) == 0 ? Result<void>() : system_error();
   if (::fsync(::fileno(file_.get())) != 0) return system_error();
-  std::FILE* file = file_.release();
-  if (std::fclose(file) != 0 || std::rename(partial_.c_str(), path_.c_str()) != 0) {
-    const Unexpected error = system_error();
-    ::unlink(partial_.c_str());
-    return error;
-  }
+  // Closing gives up the lock, so the name comes first.
+  if (std::rename(partial_.c_str(), path_.c_str()) != 0) return system_error();
+  partial_.clear();
+  if (std::fclose(file_.release()) != 0) return system_error();
   sync_directory(path_);
   return {};
 }

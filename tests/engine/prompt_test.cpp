@@ -10,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 
 // Bytes are tokens; 256 is BOS, "<s>", which encode() puts first.
-class ByteTokenizer final : public Tokenizer {
+class ByteTokenizer : public Tokenizer {
  public:
   ByteTokenizer() { vocabulary_.bos = 256, vocabulary_.eos = 257; }
   Result<std::vector<Token>> encode(std::string_view text, const EncodeOptions& options) const override {
@@ -33,6 +33,19 @@ class ByteTokenizer final : public Tokenizer {
   Vocabulary vocabulary_;
 };
 
+// A byte-level vocabulary whose longest token has four bytes, and which says when it was asked to cut a text.
+class LongTokenizer : public ByteTokenizer {
+ public:
+  LongTokenizer() {
+    long_.model = "gpt2";
+    long_.tokens = {"a", "abcd"};
+  }
+  const Vocabulary& vocabulary() const override { return long_; }
+
+ private:
+  Vocabulary long_;
+};
+
 const ByteTokenizer kTokenizer;
 
 PromptTools tools(std::string_view chat_template) { return {&kTokenizer, chat_template}; }
@@ -52,6 +65,21 @@ TEST(Prompt, HasExactlyOneKind) {
   EXPECT_THAT(prompt_tokens(request, tools("")).error().message, HasSubstr("2 kinds of prompt"));
   request.text.reset();
   EXPECT_EQ(*prompt_tokens(request, tools("")), (std::vector<Token>{1, 2}));
+}
+
+TEST(Prompt, OfFarTooManyBytesIsRefusedUncut) {
+  const LongTokenizer tokenizer;
+  PromptTools tools{&tokenizer, "{{ messages[0].content }}", 10};
+  Request request;
+  request.text = std::string(10 * 4 * 3 + 11, 'a');  // At least ten tokens: what fits is for the engine to say.
+  EXPECT_TRUE(prompt_tokens(request, tools));
+  request.text = std::string(11 * 4 * 3, 'a');
+  EXPECT_THAT(prompt_tokens(request, tools).error().message, HasSubstr("132 bytes, which are at least 11 tokens"));
+  request.messages = R"([{"role":"user","content":")" + *request.text + R"("}])";
+  request.text.reset();
+  EXPECT_THAT(prompt_tokens(request, tools).error().message, HasSubstr("room for 10"));
+  tools.context = 0;
+  EXPECT_TRUE(prompt_tokens(request, tools));
 }
 
 TEST(Prompt, ShowsTheTemplateMessagesVariablesAndSpecialTokens) {

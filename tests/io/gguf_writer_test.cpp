@@ -100,6 +100,19 @@ TEST(GgufWriter, LeavesTheOldFileWhenItIsGivenUp) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "old");
 }
 
+TEST(GgufWriter, IsTheOnlyOneThatWritesAFile) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("a.gguf");
+  Result<GgufWriter> first = GgufWriter::create(path, every_kind_of_value(), {});
+  ASSERT_TRUE(first) << first.error().message;
+  const auto second = GgufWriter::create(path, every_kind_of_value(), {});
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("another program is writing it"));
+  ASSERT_TRUE(first->finish());
+  EXPECT_TRUE(open_model_file(path));
+  EXPECT_TRUE(GgufWriter::create(path, every_kind_of_value(), {}));
+}
+
 TEST(GgufWriter, NamesThePathWhereItCannotWrite) {
   const TemporaryDirectory directory;
   const auto missing = GgufWriter::create(directory.file("no/such/a.gguf"), {}, {});

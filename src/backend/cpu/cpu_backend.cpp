@@ -67,7 +67,12 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const CpuOptions& options) {
   Result<const Kernels*> kernels = kernels_for(options.isa);
   if (!kernels) return fail(kernels.error());
   const int threads = options.threads > 0 ? options.threads : std::min(usable_processors(), kMaxThreads);
-  return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(**kernels, threads));
+  auto backend = std::make_unique<CpuBackend>(**kernels, threads);
+  if (backend->threads() != threads) {
+    return fail(ErrorCode::kNoMemory, fmt::format("{} threads are wanted, the system gives {}; fewer can be asked for",
+                                                  threads, backend->threads()));
+  }
+  return std::unique_ptr<Backend>(std::move(backend));
 }
 
 }  // namespace plait
