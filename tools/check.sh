@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One of the longer checks of ./test --all. Each is a ctest case of its own; each can be run alone.
+# One of the longer checks. ./test --all runs format and clang, each as a ctest case; each can be run alone.
 #
 #   tools/check.sh format | lint | clang | tsan
 #
