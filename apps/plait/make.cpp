@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "commands.h"
+#include "common_options.h"
 #include "examine/make.h"
 #include "interrupt.h"
 #include "progress.h"

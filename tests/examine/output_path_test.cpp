@@ -34,7 +34,7 @@ TEST_F(OutputPath, RefusesTheModelByAnyName) {
   const std::string model = file("model.gguf");
   fs::create_symlink(model, folder_ / "link");
   fs::create_hard_link(model, folder_ / "hard");
-  for (const std::string& name : {"model.gguf", "./model.gguf", "link", "hard"}) {
+  for (const std::string name : {"model.gguf", "./model.gguf", "link", "hard"}) {
     const Result<void> checked = check_not_model((folder_ / name).string(), model);
     ASSERT_FALSE(checked) << name;
     EXPECT_THAT(checked.error().message, HasSubstr("is the model itself, wanted another file"));
