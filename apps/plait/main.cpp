@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -98,9 +99,18 @@ void hold_standard_descriptors() {
   }
 }
 
+// Out of memory on any thread: one sentence and exit status 1, not an abort. Nothing here may allocate.
+void give_up_without_memory() {
+  constexpr std::string_view kSentence =
+      "plait: out of memory; a smaller -c, -b or --mem, or fewer threads, needs less\n";
+  if (write(STDERR_FILENO, kSentence.data(), kSentence.size()) < 0) _exit(kExitFailed);
+  _exit(kExitFailed);
+}
+
 int run_program(int argc, char** argv) {
   hold_standard_descriptors();
   Context context;
+  std::set_new_handler(give_up_without_memory);
   exit_on_interrupt();
   CLI::App app("plait runs language models on this machine.", "plait");
   app.set_version_flag("--version", "plait " PLAIT_VERSION);
