@@ -67,4 +67,65 @@ struct AttendArgs {
   const LayerState* state = nullptr;  // Stream 0: keys, stream 1: values.
 };
 
+// Causal convolution of each channel over its last `taps` inputs, the oldest tap first (linear-kernels.md 7.4):
+// y = +0; y = fma(w[i], x[t - taps + 1 + i], y); then silu where asked. Inputs before the sequence's start are zero.
+// Writes the tokens' raw inputs to the row stream, [16 rows][channels] f32 a block. A stream that ends at anchors
+// (kSinceAnchor) also leaves the last taps - 1 inputs, [taps - 1][channels], in each anchor, and begins from them.
+struct ConvArgs {
+  Tensor x;                      // [tokens, channels]
+  const Weight* taps = nullptr;  // A vector of f32: [taps][channels], the oldest tap first.
+  int tap_count = 0;
+  bool silu = false;
+  Tensor out;  // [tokens, channels]; not x.
+  const Batch* batch = nullptr;
+  const LayerState* state = nullptr;
+  int stream = 0;             // Which of the state's row streams.
+  bool anchored = false;      // Its window is kSinceAnchor.
+  std::size_t anchor_at = 0;  // Bytes from the beginning of the layer's anchor to these inputs.
+};
+
+// L2 norm of each head of a row (linear-kernels.md 7.4), in place: x / sqrt(dot16(x, x) + 1e-6), then times `scale` if
+// that is not 1.
+struct L2NormArgs {
+  Tensor x;
+  int width = 0;
+  float scale = 1.0f;
+};
+
+// out = the decay factor exp(a * softplus(alpha + dt)), one a head; `a` and `dt` are vectors of f32.
+struct DecayArgs {
+  Tensor alpha;  // [tokens, heads]
+  const Weight* a = nullptr;
+  const Weight* dt = nullptr;
+  Tensor out;  // May be alpha.
+};
+
+// The gated delta rule with one decay a head (anchored-recurrence.md 2.1, 2.3), over rows and anchors.
+// Row stream `stream` of a block holds, 64-byte aligned each: for every key head k [16][key_dim], for every value head
+// u [16][value_dim], for every value head a [16]. The layer's anchor begins with S [value_heads][key_dim][value_dim].
+struct RecurArgs {
+  Tensor q;      // [tokens, key_heads * key_dim]; L2-normalised, 1 / sqrt(key_dim) included.
+  Tensor k;      // [tokens, key_heads * key_dim]; L2-normalised.
+  Tensor v;      // [tokens, value_heads * value_dim]
+  Tensor decay;  // [tokens, value_heads], in [0, 1]
+  Tensor beta;   // [tokens, value_heads]
+  Tensor out;    // [tokens, value_heads * value_dim]; not v.
+  int key_heads = 0, value_heads = 0, key_dim = 0, value_dim = 0;
+  bool tiled = false;  // Value head j reads key head j % key_heads; otherwise j / (value_heads / key_heads).
+  const Batch* batch = nullptr;
+  const LayerState* state = nullptr;
+  int stream = 0;
+};
+// Bytes of one token's row and of one layer's matrix state, as laid out above.
+int recur_row_bytes(const RecurArgs& shape);
+std::size_t recur_state_bytes(const RecurArgs& shape);
+
+enum class GateFunction { kSigmoid, kSilu };
+
+// x = x * f(gate), in place.
+struct GateArgs {
+  Tensor x, gate;
+  GateFunction function = GateFunction::kSigmoid;
+};
+
 }  // namespace plait

@@ -58,6 +58,7 @@ Result<StateStore> StateStore::create(Backend& backend, StateLayout layout, int 
       if (stream.block_bytes == 0) continue;
       stream.buffer = store.buffer_.get();
       stream.offset = offset;
+      stream.stride = stream.block_bytes;
       offset += count * stream.block_bytes;
     }
   }

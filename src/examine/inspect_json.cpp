@@ -29,7 +29,7 @@ Json layers_json(const ModelSpec& spec) {
                    {"ffn", layer.ffn},
                    {"token_bytes", Cache::token_bytes({&layer.state, 1})},
                    {"anchor_bytes", layer.state.anchor_bytes},
-                   {"anchor_every", layer.state.anchor_every}});
+                   {"anchor_every", layer.state.anchor_bytes > 0 ? kChunkTokens : 0}});
   }
   return out;
 }

@@ -128,7 +128,7 @@ void write_memory(Lines out, const Inspection& inspection, bool plan) {
     std::string text = fmt::format("layer {:<4} {} a token", i, size_text(Cache::token_bytes({&state, 1})));
     if (state.anchor_bytes > 0)
       text += fmt::format(", anchors of {} every {} tokens", size_text(static_cast<std::size_t>(state.anchor_bytes)),
-                          state.anchor_every);
+                          kChunkTokens);
     item(out, "", text);
   }
 }

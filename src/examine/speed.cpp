@@ -43,7 +43,7 @@ Result<void> fill_context(Session& session, Sequence* sequence, int depth) {
     for (const RowStream& stream : layer.rows) {
       if (stream.buffer == nullptr || stream.block_bytes == 0) continue;
       for (const int block : batch.segments[0].blocks[static_cast<std::size_t>(stream.group)]) {
-        fill_block(stream.buffer->host() + stream.offset + static_cast<std::size_t>(block) * stream.block_bytes,
+        fill_block(stream.buffer->host() + stream.offset + static_cast<std::size_t>(block) * stream.stride,
                    stream.block_bytes, static_cast<std::uint64_t>(block));
       }
     }

@@ -106,7 +106,8 @@ class Layer {
       const std::size_t bytes = static_cast<std::size_t>(16 * shape.kv_heads * dims[i] * row_type_bytes(types[i]));
       memory_.push_back(std::make_unique<Memory>(bytes * static_cast<std::size_t>(blocks) / sizeof(float) + 16, nan));
       for (std::byte& byte : std::span(memory_.back()->host(), memory_.back()->bytes())) byte = std::byte{0xff};
-      state_.rows[i] = {.buffer = memory_.back().get(), .offset = 64, .block_bytes = bytes, .group = i};
+      state_.rows[i] = {
+          .buffer = memory_.back().get(), .offset = 64, .stride = bytes, .block_bytes = bytes, .group = i};
     }
     // Numbers of blocks in no order, each list in its own.
     for (int i = 0; i < 2; ++i) {

@@ -124,7 +124,7 @@ TEST(Cache, ForksByReferenceAndCopiesThePartialBlock) {
   const LayerState& state = f.cache->states()[1];
   const RowStream& values = state.rows[1];
   std::byte* memory = values.buffer->host() + values.offset;
-  std::memset(memory + static_cast<std::size_t>(s->blocks(0)[1]) * values.block_bytes, 7, values.block_bytes);
+  std::memset(memory + static_cast<std::size_t>(s->blocks(0)[1]) * values.stride, 7, values.block_bytes);
   auto forked = f.cache->fork(*s, 20);
   ASSERT_TRUE(forked);
   f.cache->check_integrity();
@@ -133,7 +133,7 @@ TEST(Cache, ForksByReferenceAndCopiesThePartialBlock) {
   EXPECT_EQ(copy->known(), 20);
   EXPECT_EQ(copy->blocks(0)[0], s->blocks(0)[0]);
   EXPECT_NE(copy->blocks(0)[1], s->blocks(0)[1]);
-  EXPECT_EQ(memory[static_cast<std::size_t>(copy->blocks(0)[1]) * values.block_bytes + 5], std::byte{7});
+  EXPECT_EQ(memory[static_cast<std::size_t>(copy->blocks(0)[1]) * values.stride + 5], std::byte{7});
   EXPECT_EQ(f.cache->stats().free_blocks, 4);
   f.cache->close(s);
   f.cache->check_integrity();
@@ -267,7 +267,7 @@ class Walk {
   Token& row(int layer_index, const Sequence& s, int position) {
     const RowStream& stream = f_.cache->states()[static_cast<std::size_t>(layer_index)].rows[0];
     const int block = s.blocks(stream.group)[static_cast<std::size_t>(position / kBlockTokens)];
-    std::byte* at = stream.buffer->host() + stream.offset + static_cast<std::size_t>(block) * stream.block_bytes;
+    std::byte* at = stream.buffer->host() + stream.offset + static_cast<std::size_t>(block) * stream.stride;
     return reinterpret_cast<Token*>(at)[position % kBlockTokens];
   }
   void compute() {

@@ -95,7 +95,7 @@ class FakeModel {
   std::uint64_t& row(const Segment& segment, int position) {
     const RowStream& stream = cache->states()[0].rows[0];
     const int block = segment.blocks[0][static_cast<std::size_t>(position / kBlockTokens)];
-    std::byte* at = stream.buffer->host() + stream.offset + static_cast<std::size_t>(block) * stream.block_bytes;
+    std::byte* at = stream.buffer->host() + stream.offset + static_cast<std::size_t>(block) * stream.stride;
     return reinterpret_cast<std::uint64_t*>(at)[position % kBlockTokens];
   }
 };

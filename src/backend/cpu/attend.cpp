@@ -29,8 +29,7 @@ int index_of(RowType type) { return static_cast<int>(type); }
 std::byte* head_block(const RowStream& stream, const Segment& segment, int index, int head, std::size_t head_bytes) {
   const std::vector<int>& blocks = segment.blocks[static_cast<std::size_t>(stream.group)];
   const std::size_t block = static_cast<std::size_t>(blocks[static_cast<std::size_t>(index)]);
-  return stream.buffer->host() + stream.offset + block * stream.block_bytes +
-         static_cast<std::size_t>(head) * head_bytes;
+  return stream.buffer->host() + stream.offset + block * stream.stride + static_cast<std::size_t>(head) * head_bytes;
 }
 
 std::size_t key_bytes(const AttendArgs& args) {
