@@ -24,7 +24,8 @@ class Backend {
   virtual bool is_host() const = 0;  // Its memory can be read in place.
   virtual int threads() const = 0;
 
-  // Zeroed bytes, 64-byte aligned, or an error with the number that was asked for.
+  // Zeroed bytes, 64-byte aligned, or an error with the number that was asked for. Where the backend can, memory is
+  // taken only as it is written: more may be asked for than is there.
   virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
   // Takes the scratch memory of steps of at most `tokens` tokens over weights of at most `cols` inputs. Before the
   // first step.

@@ -21,7 +21,9 @@ constexpr int kSinceAnchor = -1;  // A window: only the rows of the chunk under 
 // What one token appends to one stream of a layer.
 struct RowSpec {
   int bytes = 0;   // A block takes 16 * bytes; its inside is the mixer's business.
-  int window = 0;  // Rows older than this are never read again. Zero: all rows are. Or kSinceAnchor.
+  int window = 0;  // A token reads itself and the window - 1 rows before. Zero: all rows. Or kSinceAnchor.
+  // The pass that makes rows also reads them from their blocks. Otherwise rows that no later pass reads get no block.
+  bool read_in_pass = true;
 };
 
 // What one layer needs to remember for one sequence. It may ask for any of it, or nothing.

@@ -15,6 +15,8 @@ class Buffer {
   virtual ~Buffer() = default;
   virtual std::size_t bytes() const = 0;
   virtual std::byte* host() = 0;  // Null where the host cannot read it in place.
+  // What lies there is not needed any more: its memory may go back to the system until it is written to again.
+  virtual void discard(std::size_t /*offset*/, std::size_t /*bytes*/) {}
 };
 
 // Activations, [rows = tokens, cols = width], f32. A view that lives for one step.

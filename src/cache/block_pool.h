@@ -1,41 +1,37 @@
-// BlockPool: blocks by number, with reference counts. It owns no memory, so its tests use integers only.
+// BlockPool: numbers with reference counts. A number stands for a block of rows or for an anchor's slot; the pool owns
+// no memory, so its tests use integers only.
 #pragma once
 
 #include <vector>
 
 namespace plait {
 
-// A block is free (no references) or held (one or more). Free blocks stand in a list, the one freed longest ago first,
-// so that what a block held stays there as long as possible; finding it again (publish, find) will be added here: it is
-// why a free block can leave the middle of the list.
+// A number is free (no references) or held (one or more). A free one is warm if it was held before: then its memory may
+// be there. Warm numbers are taken first, the last freed foremost; so no more memory is touched than was ever held at
+// once.
 class BlockPool {
  public:
-  explicit BlockPool(int blocks);
+  explicit BlockPool(int total);
 
-  int total() const { return static_cast<int>(blocks_.size()); }
-  int free() const { return free_; }
-  int used() const { return total() - free_; }
+  int total() const { return total_; }
+  int free() const { return total_ - used_; }
+  int used() const { return used_; }
+  int warm() const { return static_cast<int>(warm_.size()); }
+  int touched() const { return used_ + warm(); }  // Numbers whose memory may be there.
   int references(int block) const;
 
-  int take();               // The block that has been free longest, now with one reference. There must be one.
-  void share(int block);    // One reference more to a held block.
-  void release(int block);  // One reference less; at none the block is free.
+  int take();               // There must be a free one; it has one reference now.
+  void share(int block);    // One reference more to a held one.
+  void release(int block);  // One reference less; at none it is free.
+  int cool();               // Makes the warm number that was freed longest ago a cold one: its memory is given back.
   void check_integrity() const;
 
  private:
-  struct Block {
-    int references = 0;
-    int previous = -1;  // Among the free; -1: none.
-    int next = -1;
-  };
-  Block& at(int block);
-  void append_free(int block);
-  void remove_free(int block);
-
-  std::vector<Block> blocks_;
-  int first_free_ = -1;
-  int last_free_ = -1;
-  int free_ = 0;
+  int total_;
+  int used_ = 0;
+  std::vector<int> references_;  // Of the numbers that were ever taken.
+  std::vector<int> warm_;        // In the order of being freed.
+  std::vector<int> cooled_;
 };
 
 }  // namespace plait

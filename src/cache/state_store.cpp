@@ -1,4 +1,4 @@
-// StateStore: streams lie one after the other, each an array of blocks.
+// StateStore: address ranges, and where in a block each stream lies.
 #include "cache/state_store.h"
 
 #include <algorithm>
@@ -10,73 +10,70 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
-std::size_t stream_block_bytes(const RowSpec& rows) {
-  check(rows.bytes >= 0 && rows.window >= 0, "a row stream has no negative size or window");
-  const std::size_t bytes = static_cast<std::size_t>(kBlockTokens) * static_cast<std::size_t>(rows.bytes);
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+Result<std::unique_ptr<Buffer>> reserve(Backend& backend, int numbers, std::size_t bytes) {
+  const auto count = static_cast<std::size_t>(numbers);
+  check(numbers >= 0 && (bytes == 0 || count <= std::numeric_limits<std::size_t>::max() / bytes),
+        "the bytes of a store can be counted");
+  return backend.allocate(std::max(count * bytes, kAlignment));
 }
 
-int group_of(std::vector<int>& windows, int window) {
-  const auto found = std::find(windows.begin(), windows.end(), window);
-  if (found != windows.end()) return static_cast<int>(found - windows.begin());
-  windows.push_back(window);
-  return static_cast<int>(windows.size()) - 1;
-}
+std::size_t place(int number, std::size_t bytes) { return static_cast<std::size_t>(number) * bytes; }
 
 }  // namespace
 
-StateLayout layout_states(std::span<const StateSpec> layers) {
-  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
-  StateLayout layout;
+Result<StateStore> StateStore::create(Backend& backend, std::span<const StateSpec> layers, std::span<const int> blocks,
+                                      int slots) {
+  const StateCost cost = state_cost(layers);
+  check(blocks.size() == cost.groups.size(), "each group has its number of blocks");
+  StateStore store;
+  for (std::size_t g = 0; g < cost.groups.size(); ++g) {
+    auto buffer = reserve(backend, blocks[g], cost.groups[g].block_bytes);
+    if (!buffer) return fail(buffer.error());
+    store.groups_.push_back({std::move(*buffer), cost.groups[g].block_bytes});
+  }
+  auto anchors = reserve(backend, slots, cost.anchor_bytes);
+  if (!anchors) return fail(anchors.error());
+  store.anchors_ = {std::move(*anchors), cost.anchor_bytes};
+
+  std::vector<std::size_t> used(cost.groups.size(), 0);
+  std::size_t anchors_used = 0;
   for (const StateSpec& layer : layers) {
-    check(layer.anchor_bytes == 0, "anchors have no store yet");
-    LayerState& state = layout.streams.emplace_back();
+    LayerState& state = store.states_.emplace_back();
     for (int i = 0; i < kMaxRowStreams; ++i) {
       const RowSpec& rows = layer.rows[i];
       if (rows.bytes == 0) continue;
-      state.rows[i].group = group_of(layout.windows, rows.window);
-      state.rows[i].block_bytes = stream_block_bytes(rows);
-      const std::size_t left = kMost - layout.block_bytes;
-      layout.block_bytes += std::min(left, state.rows[i].block_bytes);
+      const auto same = [&](const StreamGroup& group) { return group.same_kind(rows); };
+      const auto g =
+          static_cast<std::size_t>(std::find_if(cost.groups.begin(), cost.groups.end(), same) - cost.groups.begin());
+      state.rows[i] = {.buffer = store.groups_[g].buffer.get(),
+                       .offset = used[g],
+                       .stride = cost.groups[g].block_bytes,
+                       .block_bytes = stream_block_bytes(rows),
+                       .group = static_cast<int>(g)};
+      used[g] += state.rows[i].block_bytes;
     }
+    if (layer.anchor_bytes == 0) continue;
+    state.anchors = store.anchors_.buffer.get();
+    state.anchor_offset = anchors_used;
+    state.anchor_stride = cost.anchor_bytes;
+    state.anchor_bytes = (static_cast<std::size_t>(layer.anchor_bytes) + kAlignment - 1) / kAlignment * kAlignment;
+    anchors_used += state.anchor_bytes;
   }
-  return layout;
-}
-
-Result<StateStore> StateStore::create(Backend& backend, StateLayout layout, int blocks) {
-  const auto count = static_cast<std::size_t>(blocks);
-  check(
-      blocks >= 0 && (layout.block_bytes == 0 || count <= std::numeric_limits<std::size_t>::max() / layout.block_bytes),
-      "the bytes of a store can be counted");
-  StateStore store;
-  auto buffer = backend.allocate(std::max(count * layout.block_bytes, kAlignment));
-  if (!buffer) return fail(buffer.error());
-  store.buffer_ = std::move(*buffer);
-  std::size_t offset = 0;
-  for (LayerState& state : layout.streams) {
-    for (RowStream& stream : state.rows) {
-      if (stream.block_bytes == 0) continue;
-      stream.buffer = store.buffer_.get();
-      stream.offset = offset;
-      stream.stride = stream.block_bytes;
-      offset += count * stream.block_bytes;
-    }
-  }
-  store.layout_ = std::move(layout);
   return store;
 }
 
 void StateStore::copy_block(int group, int from, int to) {
-  for (const LayerState& state : layout_.streams) {
-    for (const RowStream& stream : state.rows) {
-      if (stream.block_bytes == 0 || stream.group != group) continue;
-      std::byte* base = stream.buffer->host();
-      check(base != nullptr, "blocks are copied by the host");
-      base += stream.offset;
-      std::memcpy(base + static_cast<std::size_t>(to) * stream.block_bytes,
-                  base + static_cast<std::size_t>(from) * stream.block_bytes, stream.block_bytes);
-    }
-  }
+  const Range& range = groups_[static_cast<std::size_t>(group)];
+  std::byte* base = range.buffer->host();
+  check(base != nullptr, "blocks are copied by the host");
+  std::memcpy(base + place(to, range.bytes), base + place(from, range.bytes), range.bytes);
 }
+
+void StateStore::discard_block(int group, int block) {
+  const Range& range = groups_[static_cast<std::size_t>(group)];
+  range.buffer->discard(place(block, range.bytes), range.bytes);
+}
+
+void StateStore::discard_slot(int slot) { anchors_.buffer->discard(place(slot, anchors_.bytes), anchors_.bytes); }
 
 }  // namespace plait

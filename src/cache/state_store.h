@@ -1,43 +1,42 @@
-// StateStore: the memory that block numbers stand for, for every row stream of every layer, on one backend buffer.
+// StateStore: the memory that block and slot numbers stand for.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "backend/backend.h"
 #include "backend/batch.h"
+#include "cache/state_cost.h"
 #include "plait/result.h"
 
 namespace plait {
 
-// Streams of equal window form a group, and share block numbers: number b of a group means a block in each of its
-// streams. Groups are numbered in the order in which their windows appear.
-struct StateLayout {
-  std::vector<int> windows;         // One a group.
-  std::size_t block_bytes = 0;      // Of one block in every group, over all streams of all layers.
-  std::vector<LayerState> streams;  // One a layer; offsets are per block count: see StateStore.
-
-  int groups() const { return static_cast<int>(windows.size()); }
-};
-// `block_bytes` is the greatest size_t if the true sum is beyond it.
-StateLayout layout_states(std::span<const StateSpec> layers);
-
+// Each group of row streams, and the anchors, have an address range of their own: number b lies at b times its size,
+// with what each layer has in it one after the other. Memory is there only for what was written; the cache sees to it
+// that this is no more than its budget.
 class StateStore {
  public:
-  // Takes blocks * layout.block_bytes, which must not overflow.
-  static Result<StateStore> create(Backend& backend, StateLayout layout, int blocks);
+  // `blocks`: how many numbers each group has.
+  static Result<StateStore> create(Backend& backend, std::span<const StateSpec> layers, std::span<const int> blocks,
+                                   int slots);
 
-  std::span<const LayerState> states() const { return layout_.streams; }
-  int groups() const { return layout_.groups(); }
+  std::span<const LayerState> states() const { return states_; }  // One a layer.
   // Copies block `from` to block `to` in every stream of the group.
   void copy_block(int group, int from, int to);
+  // The contents are lost and the memory is given back.
+  void discard_block(int group, int block);
+  void discard_slot(int slot);
 
  private:
+  struct Range {
+    std::unique_ptr<Buffer> buffer;
+    std::size_t bytes = 0;  // Of one number.
+  };
   StateStore() = default;
-  StateLayout layout_;
-  std::unique_ptr<Buffer> buffer_;
+  std::vector<LayerState> states_;
+  std::vector<Range> groups_;
+  Range anchors_;
 };
 
 }  // namespace plait

@@ -45,7 +45,7 @@ struct Core::Task {
 
 Core::Core(CoreParts parts)
     : parts_(std::move(parts)),
-      capacity_(parts_.cache->stats()),
+      most_tokens_(parts_.cache->cost().tokens_that_fit(parts_.cache->stats().budget_bytes)),
       inbox_(static_cast<std::size_t>(parts_.queue_requests)),
       sampler_(parts_.vocabulary) {
   check(parts_.queue_events >= static_cast<int>(kEventsOfStep) && parts_.max_sequences <= parts_.step_tokens,
@@ -78,10 +78,9 @@ Result<void> Core::check_request(const Request& request, std::span<const Token> 
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("the prompt has {} tokens, which leaves no room for an answer in a context of {}",
                             prompt.size(), parts_.context));
-  const int blocks = blocks_for(static_cast<int>(prompt.size()));
-  if (capacity_.block_bytes > 0 && blocks > capacity_.blocks)
-    return fail(ErrorCode::kNoMemory, fmt::format("the prompt of {} tokens needs {} blocks of memory, there are {}",
-                                                  prompt.size(), blocks, capacity_.blocks));
+  if (static_cast<int>(prompt.size()) > most_tokens_)
+    return fail(ErrorCode::kNoMemory, fmt::format("the prompt has {} tokens, there is memory for the rows of {}",
+                                                  prompt.size(), most_tokens_));
   return {};
 }
 
@@ -145,18 +144,17 @@ void Core::make_entries() {
 bool Core::step() {
   make_entries();
   const CacheStats stats = parts_.cache->stats();
-  const bool rowless = stats.block_bytes == 0;  // A model that remembers no rows needs no blocks.
-  constexpr int kMany = std::numeric_limits<int>::max();
   const Plan planned = plan(entries_, {.step_tokens = parts_.step_tokens,
                                        .max_sequences = parts_.max_sequences,
-                                       .total_blocks = rowless ? kMany : stats.blocks,
-                                       .free_blocks = rowless ? kMany : stats.free_blocks});
+                                       .total_bytes = stats.budget_bytes,
+                                       .free_bytes = stats.free_bytes(),
+                                       .cost = &parts_.cache->cost()});
   const auto task = [&](int i) -> Task& { return *live_[static_cast<std::size_t>(i)]; };
   for (const int i : planned.outgrown)
     finish(task(i), FinishReason::kLength,
            Error{ErrorCode::kNoMemory,
                  fmt::format("its {} tokens and the next do not fit into memory for {}",
-                             entries_[static_cast<std::size_t>(i)].known, stats.blocks * kBlockTokens)});
+                             entries_[static_cast<std::size_t>(i)].known, most_tokens_)});
   for (const int i : planned.pause) give_up_blocks(task(i));
   for (const int i : planned.admit) {
     task(i).sequence = parts_.cache->open(task(i).tokens);

@@ -61,7 +61,7 @@ class Core {
   void finish(Task& task, FinishReason reason, std::optional<Error> error = std::nullopt);
 
   CoreParts parts_;
-  CacheStats capacity_;  // As it was at the start: what a request may hope for.
+  int most_tokens_;  // Of one sequence that has all the memory for itself.
   BoundedQueue<std::unique_ptr<Task>> inbox_;
   std::atomic<int> open_streams_{0};
   std::atomic<int> waiting_{0};  // Submitted, and work on them has not begun.

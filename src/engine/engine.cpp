@@ -74,8 +74,6 @@ LoadOptions load_options(const EngineOptions& options) {
 
 ModelInfo describe(Loaded& loaded, const Stepper& stepper, const MemoryPlan& memory) {
   const ModelSpec& spec = loaded.model->spec();
-  std::vector<StateSpec> states;
-  for (const LayerInfo& layer : spec.layers) states.push_back(layer.state);
   ModelInfo info;
   info.architecture = spec.architecture;
   info.name = spec.name;
@@ -85,9 +83,8 @@ ModelInfo describe(Loaded& loaded, const Stepper& stepper, const MemoryPlan& mem
   info.parameters = spec.parameters;
   info.weight_bytes = spec.weight_bytes;
   info.step_weight_bytes = spec.step_weight_bytes;
-  const CacheStats stats = stepper.cache().stats();
-  info.cache_bytes = static_cast<std::size_t>(stats.blocks) * stats.block_bytes;
-  info.cache_token_bytes = Cache::token_bytes(states);
+  info.cache_bytes = stepper.cache().stats().budget_bytes;
+  info.cache_token_bytes = stepper.cache().cost().token_bytes;
   info.isa = loaded.backend->name();
   info.threads = loaded.backend->threads();
   info.sampling = recommended_sampling(*loaded.file, loaded.notes);

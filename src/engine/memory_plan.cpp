@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cache/cache.h"
+#include "cache/state_cost.h"
 
 namespace plait {
 namespace {
@@ -17,19 +17,18 @@ constexpr double kMiB = 1024.0 * 1024.0;
 
 Result<MemoryPlan> plan_memory(const ModelSpec& spec, const MemoryRequest& request, std::size_t free_bytes,
                                std::vector<std::string>* notes) {
-  std::vector<StateSpec> states;
-  for (const LayerInfo& layer : spec.layers) states.push_back(layer.state);
+  const StateCost cost = state_cost(spec.states());
   const std::size_t sequences = static_cast<std::size_t>(std::max(request.sequences, 1));
   const int asked = request.context.value_or(std::min(spec.trained_context, kDefaultContext));
   MemoryPlan plan;
   plan.context = asked == 0 ? spec.trained_context : asked;
 
   const std::size_t allowed = request.cache_bytes.value_or(free_bytes / 2);
-  const std::size_t each = Cache::context_bytes(states, plan.context);  // The greatest size_t if it is more than that.
+  const std::size_t each = cost.context(plan.context);  // The greatest size_t if it is more than that.
   if (each <= allowed / sequences) {
     plan.cache_bytes = request.cache_bytes.value_or(each * sequences);
   } else {
-    const int fitting = Cache::tokens_that_fit(states, allowed / sequences);
+    const int fitting = cost.tokens_that_fit(allowed / sequences);
     const std::string numbers =
         fmt::format("a context of {} tokens needs {:.1f} MiB, {} {:.1f} MiB; {} tokens would fit", plan.context,
                     static_cast<double>(each) * static_cast<double>(sequences) / kMiB,

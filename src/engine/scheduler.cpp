@@ -1,8 +1,7 @@
-// plan(): decode rows, admission, prompts; and who makes room when blocks are short.
+// plan(): decode rows, admission, prompts; and who makes room when memory is short.
 #include "engine/scheduler.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "base/check.h"
 #include "cache/sequence.h"
@@ -15,10 +14,10 @@ constexpr int kAdmissionTokens = 64;  // Beyond the known ones, so that an admit
 class Planner {
  public:
   Planner(std::span<const Entry> entries, const Limits& limits)
-      : limits_(limits), tokens_left_(limits.step_tokens), free_(limits.free_blocks) {
+      : limits_(limits), tokens_left_(limits.step_tokens), free_(limits.free_bytes) {
     for (const Entry& entry : entries) {
       check(entry.computed >= 0 && entry.computed < entry.known, "every sequence has a token to compute");
-      state_.push_back({.entry = entry, .held = entry.admitted ? blocks_for(entry.computed) : 0});
+      state_.push_back({.entry = entry, .held = entry.admitted ? cost().held(entry.computed) : 0});
     }
   }
 
@@ -39,32 +38,44 @@ class Planner {
  private:
   struct State {
     Entry entry;
-    int held = 0;   // Blocks, with those for `count`.
-    int count = 0;  // Tokens in this step.
+    std::size_t held = 0;  // Bytes, with those for `count`.
+    int count = 0;         // Tokens in this step.
   };
   int size() const { return static_cast<int>(state_.size()); }
   State& at(int i) { return state_[static_cast<std::size_t>(i)]; }
+  const StateCost& cost() const { return *limits_.cost; }
+  std::size_t wanted(const State& s, int count) const {
+    return cost().wanted({.computed = s.entry.computed, .count = count});
+  }
 
-  // The next tokens of an admitted sequence: as many as the step and the free blocks allow.
+  // The next tokens of an admitted sequence: as many as the step and the free memory allow.
   void give(int i) {
     State& s = at(i);
     if (!s.entry.admitted || s.entry.blocked || tokens_left_ == 0) return;
+    if (!make_room(i)) return;
     const int left = s.entry.known - s.entry.computed;
-    if (s.entry.computed % kBlockTokens == 0 && !make_room(i)) return;
-    const std::int64_t room = std::int64_t{kBlockTokens} * (s.held + free_) - s.entry.computed;
-    int count = static_cast<int>(std::min<std::int64_t>({left, tokens_left_, room}));
-    const int end = (s.entry.computed + count) / kBlockTokens * kBlockTokens;
-    if (count < left && end > s.entry.computed) count = end - s.entry.computed;
-    const int blocks = blocks_for(s.entry.computed + count);
-    free_ -= blocks - s.held;
+    int count = std::min(left, tokens_left_);
+    if (count < left) count = whole_blocks(s, count);
+    while (wanted(s, count) > free_) {
+      const int fewer = whole_blocks(s, count - 1);
+      count = fewer < count ? fewer : 1;
+    }
+    const std::size_t bytes = wanted(s, count);
+    free_ -= bytes;
     tokens_left_ -= count;
-    s.held = blocks;
+    s.held += bytes;
     s.count = count;
   }
 
-  // Sees to it that one block is free; false if the sequence itself had to go.
+  // `count` tokens, or fewer, so that they end at the border of a block, where there is one among them.
+  static int whole_blocks(const State& s, int count) {
+    const int end = (s.entry.computed + count) / kBlockTokens * kBlockTokens;
+    return end > s.entry.computed ? end - s.entry.computed : count;
+  }
+
+  // Sees to it that there is memory for one token; false if the sequence itself had to go.
   bool make_room(int i) {
-    while (free_ == 0) {
+    while (wanted(at(i), 1) > free_) {
       const int victim = choose_victim(i);
       if (victim < 0) {
         plan_.outgrown.push_back(i);
@@ -78,7 +89,7 @@ class Planner {
     return true;
   }
 
-  // -1: nobody else holds a block.
+  // -1: nobody else holds anything.
   int choose_victim(int i) {
     int latest = -1;
     for (int k = size() - 1; k >= 0; --k) {
@@ -93,39 +104,46 @@ class Planner {
     State& s = at(i);
     free_ += s.held;
     tokens_left_ += s.count;
-    s.held = s.count = 0;
+    s.held = 0;
+    s.count = 0;
     s.entry.admitted = false;
     dropped_ = true;
   }
 
+  // What an admitted sequence will still take on its way to a block beyond its known tokens.
+  std::size_t promise(const State& s) const {
+    const std::size_t goal = cost().context(s.entry.known + kBlockTokens);
+    return goal - std::min(goal, s.held);
+  }
+
   void admit() {
-    std::int64_t promised = 0;  // Blocks that admitted sequences will still take.
+    std::size_t promised = 0;
     int admitted = 0;
     for (const State& s : state_) {
       if (!s.entry.admitted) continue;
-      promised += std::max(0, blocks_for(s.entry.known) - s.held) + 1;
+      promised += promise(s);
       ++admitted;
     }
     for (int i = 0; i < size() && admitted < limits_.max_sequences && !dropped_; ++i) {
       State& s = at(i);
       if (s.entry.admitted || s.entry.blocked) continue;
-      const std::int64_t needed = blocks_for(s.entry.known);
-      if (needed > limits_.total_blocks) {
+      const std::size_t needed = cost().context(s.entry.known);
+      if (needed > limits_.total_bytes) {
         plan_.outgrown.push_back(i);
         continue;
       }
-      const std::int64_t wanted = admitted == 0 ? needed : blocks_for(s.entry.known + kAdmissionTokens) + promised;
+      const std::size_t wanted = admitted == 0 ? needed : cost().context(s.entry.known + kAdmissionTokens) + promised;
       if (wanted > free_) break;
       s.entry.admitted = true;
       plan_.admit.push_back(i);
-      promised += needed + 1;
+      promised += promise(s);
       ++admitted;
     }
   }
 
   Limits limits_;
   int tokens_left_;
-  int free_;
+  std::size_t free_;
   bool dropped_ = false;
   std::vector<State> state_;
   Plan plan_;

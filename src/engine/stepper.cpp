@@ -8,12 +8,6 @@ namespace {
 
 constexpr int kLogitRows = 32;  // Rows of logits held at once: a vocabulary is wide.
 
-std::vector<StateSpec> state_specs(const ModelSpec& spec) {
-  std::vector<StateSpec> states;
-  for (const LayerInfo& layer : spec.layers) states.push_back(layer.state);
-  return states;
-}
-
 }  // namespace
 
 Result<Stepper> Stepper::create(const Model& model, Backend& backend, const StepperOptions& options) {
@@ -22,7 +16,7 @@ Result<Stepper> Stepper::create(const Model& model, Backend& backend, const Step
   stepper.backend_ = &backend;
   stepper.max_tokens_ = options.max_tokens;
   if (Result<void> reserved = model.reserve(backend, options.max_tokens); !reserved) return fail(reserved.error());
-  const std::vector<StateSpec> states = state_specs(model.spec());
+  const std::vector<StateSpec> states = model.spec().states();
   Result<std::unique_ptr<Cache>> cache = Cache::create(backend, states, options.cache_bytes);
   if (!cache) return fail(cache.error());
   stepper.cache_ = std::move(*cache);

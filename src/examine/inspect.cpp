@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/text.h"
-#include "cache/cache.h"
+#include "cache/state_cost.h"
 #include "models/registry.h"
 
 namespace plait {
@@ -49,17 +49,15 @@ std::vector<FormatShare> shares(const ModelFile& file) {
 
 MemorySummary memory_of(const Model& model, const InspectOptions& options) {
   const ModelSpec& spec = model.spec();
-  std::vector<StateSpec> states;
+  const StateCost cost = state_cost(spec.states());
   MemorySummary out;
-  for (const LayerInfo& layer : spec.layers) {
-    states.push_back(layer.state);
-    out.anchor_bytes += static_cast<std::size_t>(layer.state.anchor_bytes);
-  }
   const int asked = options.context.value_or(std::min(spec.trained_context, kDefaultContext));
   out.context = asked == 0 ? spec.trained_context : asked;
   out.weight_bytes = spec.weight_bytes;
-  out.token_bytes = Cache::token_bytes(states);
-  out.context_bytes = Cache::context_bytes(states, out.context);
+  out.token_bytes = cost.token_bytes;
+  out.chunk_token_bytes = cost.chunk_token_bytes;
+  out.anchor_bytes = cost.anchor_bytes;
+  out.context_bytes = cost.context(out.context);
   out.scratch_bytes = model.scratch_bytes(options.batch, std::min(options.batch, kLogitRows));
   return out;
 }

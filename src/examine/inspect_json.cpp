@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cache/cache.h"
+#include "cache/state_cost.h"
 #include "examine/inspect.h"
 
 namespace plait {
@@ -27,7 +27,7 @@ Json layers_json(const ModelSpec& spec) {
   for (const LayerInfo& layer : spec.layers) {
     out.push_back({{"mixer", layer.mixer},
                    {"ffn", layer.ffn},
-                   {"token_bytes", Cache::token_bytes({&layer.state, 1})},
+                   {"token_bytes", row_bytes(layer.state)},
                    {"anchor_bytes", layer.state.anchor_bytes},
                    {"anchor_every", layer.state.anchor_bytes > 0 ? kChunkTokens : 0}});
   }
@@ -71,9 +71,13 @@ Json tokenizer_json(const TokenizerSummary& tokenizer) {
 }
 
 Json memory_json(const MemorySummary& memory) {
-  return {{"weight_bytes", memory.weight_bytes},   {"token_bytes", memory.token_bytes},
-          {"anchor_bytes", memory.anchor_bytes},   {"context", memory.context},
-          {"context_bytes", memory.context_bytes}, {"scratch_bytes", memory.scratch_bytes}};
+  return {{"weight_bytes", memory.weight_bytes},
+          {"token_bytes", memory.token_bytes},
+          {"chunk_token_bytes", memory.chunk_token_bytes},
+          {"anchor_bytes", memory.anchor_bytes},
+          {"context", memory.context},
+          {"context_bytes", memory.context_bytes},
+          {"scratch_bytes", memory.scratch_bytes}};
 }
 
 }  // namespace

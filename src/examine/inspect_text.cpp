@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "base/text.h"
-#include "cache/cache.h"
+#include "cache/state_cost.h"
 #include "examine/inspect.h"
 #include "examine/values.h"
 
@@ -115,7 +115,9 @@ void write_memory(Lines out, const Inspection& inspection, bool plan) {
        fmt::format("{} for the weights, {} for each token of context", size_text(memory.weight_bytes),
                    size_text(memory.token_bytes)));
   if (memory.anchor_bytes > 0)
-    item(out, "", fmt::format("{} for each anchor of a sequence", size_text(memory.anchor_bytes)));
+    item(out, "",
+         fmt::format("{} for each anchor of a sequence, {} for each token since it", size_text(memory.anchor_bytes),
+                     size_text(memory.chunk_token_bytes)));
   item(out, "", fmt::format("{} for a context of {} tokens", size_text(memory.context_bytes), memory.context));
   if (!plan) return;
   item(out, "plan", fmt::format("{:>12}  weights", size_text(memory.weight_bytes)));
@@ -125,7 +127,7 @@ void write_memory(Lines out, const Inspection& inspection, bool plan) {
        fmt::format("{:>12}  together", size_text(memory.weight_bytes + memory.context_bytes + memory.scratch_bytes)));
   for (std::size_t i = 0; i < inspection.spec.layers.size(); ++i) {
     const StateSpec& state = inspection.spec.layers[i].state;
-    std::string text = fmt::format("layer {:<4} {} a token", i, size_text(Cache::token_bytes({&state, 1})));
+    std::string text = fmt::format("layer {:<4} {} a token", i, size_text(row_bytes(state)));
     if (state.anchor_bytes > 0)
       text += fmt::format(", anchors of {} every {} tokens", size_text(static_cast<std::size_t>(state.anchor_bytes)),
                           kChunkTokens);

@@ -43,9 +43,18 @@ Result<void> fill_context(Session& session, Sequence* sequence, int depth) {
     for (const RowStream& stream : layer.rows) {
       if (stream.buffer == nullptr || stream.block_bytes == 0) continue;
       for (const int block : batch.segments[0].blocks[static_cast<std::size_t>(stream.group)]) {
+        if (block < 0) continue;
         fill_block(stream.buffer->host() + stream.offset + static_cast<std::size_t>(block) * stream.stride,
                    stream.block_bytes, static_cast<std::uint64_t>(block));
       }
+    }
+  }
+  for (const LayerState& layer : cache.states()) {
+    for (const AnchorOut& anchor : batch.segments[0].anchors_out) {
+      if (layer.anchors == nullptr) continue;
+      fill_block(
+          layer.anchors->host() + layer.anchor_offset + static_cast<std::size_t>(anchor.slot) * layer.anchor_stride,
+          layer.anchor_bytes, static_cast<std::uint64_t>(anchor.slot));
     }
   }
   cache.commit(sequence, depth);

@@ -5,6 +5,12 @@
 
 namespace plait {
 
+std::vector<StateSpec> ModelSpec::states() const {
+  std::vector<StateSpec> states;
+  for (const LayerInfo& layer : layers) states.push_back(layer.state);
+  return states;
+}
+
 std::size_t Model::scratch_bytes(int tokens, int outputs) const {
   const std::size_t dim = static_cast<std::size_t>(Workspace::padded(spec_.dim));
   std::size_t layer = 0, rope = 0;

@@ -30,8 +30,10 @@ struct ModelSpec {
   std::vector<LayerInfo> layers;
   std::int64_t parameters = 0;
   std::size_t weight_bytes = 0;  // As the backend holds them.
-  std::size_t step_weight_bytes =
-      0;  // Of the file, read for one token: all matrices but the embedding table (a tied one counts).
+  // Of the file, read for one token: all matrices but the embedding table (a tied one counts).
+  std::size_t step_weight_bytes = 0;
+
+  std::vector<StateSpec> states() const;  // One a layer.
 };
 
 class Model {

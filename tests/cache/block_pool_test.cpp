@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <deque>
+#include <algorithm>
 #include <vector>
 
 #include "base/random.h"
@@ -11,17 +11,30 @@
 namespace plait {
 namespace {
 
-TEST(BlockPool, TakesTheOldestFreeBlockFirst) {
+TEST(BlockPool, TakesWhatWasFreedLastAndThenWhatWasNeverTaken) {
   BlockPool pool(4);
   EXPECT_EQ(pool.take(), 0);
   EXPECT_EQ(pool.take(), 1);
   EXPECT_EQ(pool.take(), 2);
   pool.release(1);
   pool.release(0);
-  EXPECT_EQ(pool.take(), 3);  // Has been free since the start.
+  EXPECT_EQ(pool.touched(), 3);
+  EXPECT_EQ(pool.take(), 0);
+  EXPECT_EQ(pool.take(), 1);
+  EXPECT_EQ(pool.take(), 3);
+  EXPECT_EQ(pool.free(), 0);
+}
+
+TEST(BlockPool, CoolsWhatWasFreedLongestAgoAndTakesItLast) {
+  BlockPool pool(3);
+  for (int i = 0; i < 3; ++i) pool.take();
+  for (int i = 0; i < 3; ++i) pool.release(i);
+  EXPECT_EQ(pool.cool(), 0);
+  EXPECT_EQ(pool.touched(), 2);
+  EXPECT_EQ(pool.take(), 2);
   EXPECT_EQ(pool.take(), 1);
   EXPECT_EQ(pool.take(), 0);
-  EXPECT_EQ(pool.free(), 0);
+  pool.check_integrity();
 }
 
 TEST(BlockPool, KeepsASharedBlockUntilItsLastHolderReleasesIt) {
@@ -50,34 +63,41 @@ TEST(BlockPoolDeathTest, StopsOnMisuse) {
   EXPECT_DEATH(pool.share(1), "lies in its pool");
   pool.take();
   EXPECT_DEATH(pool.take(), "only when one is free");
+  EXPECT_DEATH(pool.cool(), "warm block");
 }
 
 TEST(BlockPool, AgreesWithASlowModelOnARandomWalk) {
   constexpr int kBlocks = 13;
   BlockPool pool(kBlocks);
-  std::deque<int> free_list;
+  std::vector<int> warm, cooled;
   std::vector<int> held;  // One entry a reference.
-  for (int block = 0; block < kBlocks; ++block) free_list.push_back(block);
+  int fresh = 0;
   for (std::uint64_t step = 0; step < 20000; ++step) {
     const std::uint64_t bits = random_bits(7, step);
-    const std::uint64_t act = bits % 3;
+    const std::uint64_t act = bits % 8;
     const std::size_t pick = held.empty() ? 0 : (bits >> 8) % held.size();
-    if (act == 0 && !free_list.empty()) {
-      ASSERT_EQ(pool.take(), free_list.front());
-      held.push_back(free_list.front());
-      free_list.pop_front();
-    } else if (act == 1 && !held.empty() && held.size() < 40) {
+    if (act < 3 && pool.free() > 0) {
+      std::vector<int>* from = !warm.empty() ? &warm : !cooled.empty() ? &cooled : nullptr;
+      const int expected = from != nullptr ? from->back() : fresh++;
+      if (from != nullptr) from->pop_back();
+      ASSERT_EQ(pool.take(), expected);
+      held.push_back(expected);
+    } else if (act == 3 && !held.empty() && held.size() < 40) {
       pool.share(held[pick]);
       held.push_back(held[pick]);
-    } else if (act == 2 && !held.empty()) {
+    } else if (act < 7 && !held.empty()) {
       const int block = held[pick];
       held.erase(held.begin() + static_cast<std::ptrdiff_t>(pick));
       pool.release(block);
-      if (std::find(held.begin(), held.end(), block) == held.end()) free_list.push_back(block);
+      if (std::find(held.begin(), held.end(), block) == held.end()) warm.push_back(block);
+    } else if (act == 7 && !warm.empty()) {
+      ASSERT_EQ(pool.cool(), warm.front());
+      cooled.push_back(warm.front());
+      warm.erase(warm.begin());
     }
     pool.check_integrity();
-    ASSERT_EQ(pool.free(), static_cast<int>(free_list.size()));
-    ASSERT_EQ(pool.used() + pool.free(), pool.total());
+    ASSERT_EQ(pool.warm(), static_cast<int>(warm.size()));
+    ASSERT_EQ(pool.free(), static_cast<int>(warm.size() + cooled.size()) + kBlocks - fresh);
   }
 }
 

@@ -8,8 +8,6 @@
 #include <limits>
 #include <numeric>
 
-#include "base/random.h"
-#include "cache/state_store.h"
 #include "support/memory_backend.h"
 
 namespace plait {
@@ -35,8 +33,13 @@ std::vector<Token> numbered(int count, int first = 0) {
 struct Fixture {
   // `blocks` blocks of two layers of 4 + 4 bytes a token: 2 * 2 * 64 bytes a block.
   explicit Fixture(int blocks, std::vector<StateSpec> specs = {layer(4, 4), layer(4, 4)}) : layers(std::move(specs)) {
-    const std::size_t bytes = Cache::context_bytes(layers, blocks * kBlockTokens);
+    const std::size_t bytes = state_cost(layers).context(blocks * kBlockTokens);
     cache = std::move(*Cache::create(backend, layers, bytes));
+  }
+  int free_blocks() const {
+    std::size_t bytes = 0;
+    for (const StreamGroup& group : cache->cost().groups) bytes += group.block_bytes;
+    return static_cast<int>(cache->stats().free_bytes() / bytes);
   }
   MemoryBackend backend;
   std::vector<StateSpec> layers;
@@ -74,15 +77,15 @@ TEST(Cache, LaysOutTheBatchInTheGivenOrder) {
 TEST(Cache, TakesBlocksOnlyWhenRowsNeedThem) {
   Fixture f(4);
   Sequence* s = f.cache->open(numbered(40));
-  EXPECT_EQ(f.cache->stats().free_blocks, 4);
+  EXPECT_EQ(f.free_blocks(), 4);
   run(f, {{.sequence = s, .count = 16}});
-  EXPECT_EQ(f.cache->stats().free_blocks, 3);
+  EXPECT_EQ(f.free_blocks(), 3);
   run(f, {{.sequence = s, .count = 1}});
-  EXPECT_EQ(f.cache->stats().free_blocks, 2);
+  EXPECT_EQ(f.free_blocks(), 2);
   run(f, {{.sequence = s, .count = 15}});
-  EXPECT_EQ(f.cache->stats().free_blocks, 2);
+  EXPECT_EQ(f.free_blocks(), 2);
   f.cache->close(s);
-  EXPECT_EQ(f.cache->stats().free_blocks, 4);
+  EXPECT_EQ(f.free_blocks(), 4);
   EXPECT_EQ(f.cache->stats().sequences, 0);
 }
 
@@ -94,8 +97,8 @@ TEST(Cache, RefusesWorkBeyondItsBlocksAndChangesNothing) {
   const auto prepared = f.cache->prepare(work, f.batch);
   ASSERT_FALSE(prepared);
   EXPECT_EQ(prepared.error().code, ErrorCode::kNoMemory);
-  EXPECT_EQ(prepared.error().message, "17 blocks wanted, 3 free");
-  EXPECT_EQ(f.cache->stats().free_blocks, 3);
+  EXPECT_EQ(prepared.error().message, "4352 bytes of memory wanted for rows and anchors, 768 bytes free");
+  EXPECT_EQ(f.free_blocks(), 3);
   EXPECT_EQ(small->prepared(), 0);
   f.cache->check_integrity();
   run(f, {{.sequence = small, .count = 16}});
@@ -106,15 +109,15 @@ TEST(Cache, CutsWhatWasNotAccepted) {
   Sequence* s = f.cache->open(numbered(14));
   run(f, {{.sequence = s, .count = 13}});
   for (int i = 0; i < 20; ++i) s->append(500 + i);
-  const std::vector<Work> work{{.sequence = s, .count = 21, .all_logits = true}};
+  const std::vector<Work> work{{.sequence = s, .count = 21, .all_logits = true, .uncertain = 20}};
   ASSERT_TRUE(f.cache->prepare(work, f.batch));
-  EXPECT_EQ(f.cache->stats().free_blocks, 1);
+  EXPECT_EQ(f.free_blocks(), 1);
   f.cache->commit(s, 4);  // The last of the prompt and three drafted tokens.
   f.cache->check_integrity();
   EXPECT_EQ(s->known(), 17);
   EXPECT_EQ(s->computed(), 17);
   EXPECT_EQ(s->tokens().back(), 502);
-  EXPECT_EQ(f.cache->stats().free_blocks, 2);
+  EXPECT_EQ(f.free_blocks(), 2);
 }
 
 TEST(Cache, ForksByReferenceAndCopiesThePartialBlock) {
@@ -134,13 +137,13 @@ TEST(Cache, ForksByReferenceAndCopiesThePartialBlock) {
   EXPECT_EQ(copy->blocks(0)[0], s->blocks(0)[0]);
   EXPECT_NE(copy->blocks(0)[1], s->blocks(0)[1]);
   EXPECT_EQ(memory[static_cast<std::size_t>(copy->blocks(0)[1]) * values.stride + 5], std::byte{7});
-  EXPECT_EQ(f.cache->stats().free_blocks, 4);
+  EXPECT_EQ(f.free_blocks(), 4);
   f.cache->close(s);
   f.cache->check_integrity();
-  EXPECT_EQ(f.cache->stats().free_blocks, 6);
+  EXPECT_EQ(f.free_blocks(), 6);
   auto whole = f.cache->fork(*copy, 16);  // Whole blocks cost nothing.
   ASSERT_TRUE(whole);
-  EXPECT_EQ(f.cache->stats().free_blocks, 6);
+  EXPECT_EQ(f.free_blocks(), 6);
 }
 
 TEST(Cache, SaysThatAForkHasNoBlockForItsCopy) {
@@ -150,7 +153,8 @@ TEST(Cache, SaysThatAForkHasNoBlockForItsCopy) {
   const auto forked = f.cache->fork(*s, 3);
   ASSERT_FALSE(forked);
   EXPECT_EQ(forked.error().code, ErrorCode::kNoMemory);
-  EXPECT_THAT(forked.error().message, HasSubstr("1 block wanted"));
+  EXPECT_THAT(forked.error().message,
+              HasSubstr("256 bytes of memory wanted for the copy of a partial block, 0 bytes free"));
   f.cache->check_integrity();
 }
 
@@ -172,29 +176,154 @@ TEST(Cache, NeedsNoBlocksForAModelWithoutRows) {
 }
 
 TEST(Cache, PlacesStreamsApartAndAligned) {
-  Fixture f(3, {layer(5, 7), layer(4, 12)});
+  std::vector<StateSpec> layers{layer(5, 7), layer(4, 12)};
+  layers[0].anchor_bytes = 100;
+  layers[1].anchor_bytes = 64;
+  Fixture f(3, layers);
   std::size_t end = 0;
   for (const LayerState& state : f.cache->states()) {
     for (int i = 0; i < 2; ++i) {
       EXPECT_EQ(state.rows[i].offset, end);
       EXPECT_EQ(state.rows[i].block_bytes % 64, 0u);
-      end += 3 * state.rows[i].block_bytes;
+      end += state.rows[i].block_bytes;
     }
     EXPECT_EQ(state.rows[2].buffer, nullptr);
   }
-  EXPECT_LE(end, f.backend.allocated);
+  for (const LayerState& state : f.cache->states()) {
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(state.rows[i].stride, end);
+  }
+  EXPECT_EQ(f.cache->states()[0].anchor_offset, 0u);
+  EXPECT_EQ(f.cache->states()[1].anchor_offset, 128u);
+  EXPECT_EQ(f.cache->states()[1].anchor_stride, 192u);
 }
 
-TEST(CacheBudget, TakesWholeBlocksWithinIt) {
+// A layer of attention and a recurrent one: 64 bytes a block, 128 a chunk, 192 an anchor.
+std::vector<StateSpec> hybrid() {
+  std::vector<StateSpec> layers(2);
+  layers[0].rows[0] = {.bytes = 4};
+  layers[1].rows[0] = {.bytes = 8, .window = kSinceAnchor, .read_in_pass = false};
+  layers[1].anchor_bytes = 192;
+  return layers;
+}
+
+TEST(HybridCache, HoldsOneAnchorAndOneChunkHoweverLongItRuns) {
+  Fixture f(100, hybrid());
+  Sequence* s = f.cache->open(numbered(600));
+  run(f, {{.sequence = s, .count = 500}});
+  for (int p = 500; p < 600; ++p) {
+    run(f, {{.sequence = s, .count = 1}});
+    EXPECT_EQ(f.cache->stats().used_bytes, f.cache->cost().held(p + 1));
+    EXPECT_LE(f.cache->stats().used_bytes, static_cast<std::size_t>(blocks_for(p + 1)) * 64 + 128 + 192);
+  }
+}
+
+TEST(HybridCache, GivesNoBlockToRowsThatNobodyReadsLater) {
+  Fixture f(100, hybrid());
+  Sequence* s = f.cache->open(numbered(100));
+  run(f, {{.sequence = s, .count = 100}});
+  const Segment& segment = f.batch.segments[0];
+  EXPECT_THAT(segment.blocks[1], ElementsAre(-1, -1, -1, -1, -1, -1, 0));
+  ASSERT_EQ(segment.anchors_out.size(), 1u);
+  EXPECT_EQ(segment.anchors_out[0].position, 96);
+}
+
+TEST(HybridCache, KeepsEveryPlaceWhereDraftsMayBeCut) {
+  Fixture f(100, hybrid());
+  Sequence* s = f.cache->open(numbered(60));
+  run(f, {{.sequence = s, .count = 30}});
+  const std::vector<Work> work{{.sequence = s, .count = 20, .uncertain = 19}};
+  ASSERT_TRUE(f.cache->prepare(work, f.batch));
+  ASSERT_EQ(f.batch.segments[0].anchors_out.size(), 2u);
+  EXPECT_NE(f.batch.segments[0].anchors_out[0].slot, s->anchor());  // The one at 16 may still be needed.
+  const int first = f.batch.segments[0].anchors_out[0].slot;
+  f.cache->commit(s, 5);
+  f.cache->check_integrity();
+  EXPECT_EQ(s->anchor(), first);
+  EXPECT_EQ(f.cache->stats().used_bytes, f.cache->cost().held(35));
+}
+
+TEST(HybridCacheDeathTest, AcceptsAllThatWasCertain) {
+  Fixture f(100, hybrid());
+  Sequence* s = f.cache->open(numbered(60));
+  const std::vector<Work> work{{.sequence = s, .count = 20, .uncertain = 3}};
+  ASSERT_TRUE(f.cache->prepare(work, f.batch));
+  EXPECT_DEATH(f.cache->commit(s, 16), "accepted, but for drafts");
+}
+
+TEST(HybridCache, ForksFromTheNearestPositionThatIsKept) {
+  Fixture f(100, hybrid());
+  Sequence* s = f.cache->open(numbered(200));
+  run(f, {{.sequence = s, .count = 70}});
+  Snapshot* kept = f.cache->snapshot(*s);
+  run(f, {{.sequence = s, .count = 50}});
+  const std::pair<int, int> cases[] = {{120, 120}, {112, 112}, {111, 70}, {70, 70},
+                                       {69, 69},   {64, 64},   {63, 0},   {0, 0}};
+  for (const auto& [at, resumed] : cases) {
+    const auto copy = f.cache->fork(*s, at);
+    ASSERT_TRUE(copy);
+    EXPECT_EQ((*copy)->computed(), resumed) << at;
+    EXPECT_EQ((*copy)->known(), at);
+    f.cache->check_integrity();
+    f.cache->close(*copy);
+  }
+  f.cache->drop(kept);
+  const auto copy = f.cache->fork(*s, 111);
+  EXPECT_EQ((*copy)->computed(), 0);
+}
+
+TEST(HybridCache, SharesAnAnchorUntilSomebodyPassesIt) {
+  Fixture f(100, hybrid());
+  Sequence* s = f.cache->open(numbered(200));
+  run(f, {{.sequence = s, .count = 64}});
+  const std::size_t alone = f.cache->stats().used_bytes;
+  Snapshot* kept = f.cache->snapshot(*s);
+  const auto copy = f.cache->resume(*kept);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(f.cache->stats().used_bytes, alone);  // References only.
+  const int shared = s->anchor();
+  EXPECT_EQ((*copy)->anchor(), shared);
+  run(f, {{.sequence = s, .count = 16}});
+  EXPECT_NE(s->anchor(), shared);
+  EXPECT_EQ((*copy)->anchor(), shared);
+  f.cache->drop(kept);
+  (*copy)->append(7);
+  run(f, {{.sequence = *copy, .count = 1}});
+}
+
+TEST(HybridCache, TouchesNoMoreMemoryThanItsBudget) {
+  const std::vector<StateSpec> layers = hybrid();
+  MemoryBackend backend;
+  auto cache = std::move(*Cache::create(backend, layers, 64 * 100));
+  Batch batch;
+  Sequence* s = cache->open(numbered(1400));
+  const Work rows{.sequence = s, .count = 1400};
+  ASSERT_TRUE(cache->prepare({&rows, 1}, batch));
+  cache->commit(s, 1400);
+  cache->close(s);
+  EXPECT_GT(cache->stats().touched_bytes, 5600u);
+  for (int i = 0; i < 12; ++i) {  // Now it is anchors that are wanted.
+    const Work work{.sequence = cache->open(numbered(20)), .count = 20};
+    ASSERT_TRUE(cache->prepare({&work, 1}, batch));
+    cache->commit(work.sequence, 20);
+    cache->check_integrity();
+  }
+  EXPECT_EQ(cache->stats().used_bytes, 12u * (2 * 64 + 128 + 192));
+}
+
+TEST(CacheBudget, GivesWholeBlocksWithinIt) {
   MemoryBackend backend;
   const std::vector<StateSpec> layers{layer(4, 4)};  // 128 bytes a block.
   for (const auto& [bytes, blocks] :
        std::vector<std::pair<std::size_t, int>>{{128, 1}, {255, 1}, {256, 2}, {1280, 10}}) {
     auto cache = Cache::create(backend, layers, bytes);
     ASSERT_TRUE(cache);
-    EXPECT_EQ((*cache)->stats().blocks, blocks);
-    EXPECT_EQ((*cache)->stats().block_bytes, 128u);
     EXPECT_EQ((*cache)->stats().budget_bytes, bytes);
+    Sequence* s = (*cache)->open(numbered(500));
+    Batch batch;
+    const Work most{.sequence = s, .count = blocks * kBlockTokens}, more{.sequence = s, .count = most.count + 1};
+    EXPECT_FALSE((*cache)->prepare({&more, 1}, batch));
+    EXPECT_TRUE((*cache)->prepare({&most, 1}, batch));
+    EXPECT_EQ((*cache)->stats().used_bytes, static_cast<std::size_t>(blocks) * 128);
   }
   const auto none = Cache::create(backend, layers, 127);
   ASSERT_FALSE(none);
@@ -211,114 +340,24 @@ TEST(CacheBudget, PassesOnThatTheBackendHasNoMemory) {
 
 TEST(CacheBudget, CountsInWholeBlocks) {
   const std::vector<StateSpec> layers(32, layer(384, 384));  // 24 KiB a token, 384 KiB a block.
-  EXPECT_EQ(Cache::token_bytes(layers), 24576u);
-  EXPECT_EQ(Cache::context_bytes(layers, 4096), std::size_t{96} << 20);
-  EXPECT_EQ(Cache::context_bytes(layers, 1), 384u << 10);
-  EXPECT_EQ(Cache::context_bytes(layers, 0), 0u);
-  EXPECT_EQ(Cache::tokens_that_fit(layers, std::size_t{21} << 20), 896);
+  const StateCost cost = state_cost(layers);
+  EXPECT_EQ(cost.token_bytes, 24576u);
+  EXPECT_EQ(cost.context(4096), std::size_t{96} << 20);
+  EXPECT_EQ(cost.context(1), 384u << 10);
+  EXPECT_EQ(cost.context(0), 0u);
+  EXPECT_EQ(cost.tokens_that_fit(std::size_t{21} << 20), 896);
 }
 
 TEST(CacheBudget, DoesNotOverflow) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
   constexpr int kLarge = std::numeric_limits<int>::max();
   const std::vector<StateSpec> layers(1000, layer(kLarge, kLarge));
-  EXPECT_EQ(Cache::context_bytes(layers, kLarge), kMost);
-  EXPECT_EQ(Cache::tokens_that_fit(layers, 1000), 0);
-  EXPECT_GT(Cache::tokens_that_fit(std::vector<StateSpec>{layer(1, 1)}, kMost), 0);
+  EXPECT_EQ(state_cost(layers).context(kLarge), kMost);
+  EXPECT_EQ(state_cost(layers).tokens_that_fit(1000), 0);
+  EXPECT_GT(state_cost(std::vector<StateSpec>{layer(1, 1)}).tokens_that_fit(kMost), 0);
   EXPECT_EQ(blocks_for(kLarge), kLarge / 16 + 1);
   MemoryBackend backend;
   EXPECT_FALSE(Cache::create(backend, layers, kMost));
-}
-
-// Several sequences are opened, appended to, computed, cut, forked and closed at random. Each row's bytes are its
-// token, and every sequence must find its own in its blocks whenever it looks.
-class Walk {
- public:
-  explicit Walk(std::uint64_t seed) : f_(12, {layer(4, 0), layer(4, 0, 64)}), seed_(seed) {}
-
-  void step() {
-    const std::uint64_t act = draw(10);
-    if (act == 0 && open_.size() < 6) {
-      open_.push_back(f_.cache->open(numbered(static_cast<int>(draw(60)), fresh())));
-    } else if (act == 1 && !open_.empty()) {
-      f_.cache->close(pick());
-      open_.erase(open_.begin() + picked_);
-    } else if (act == 2 && !open_.empty() && open_.size() < 6) {
-      Sequence* s = pick();
-      if (auto copy = f_.cache->fork(*s, static_cast<int>(draw(s->computed() + 1)))) open_.push_back(*copy);
-    } else if (act <= 4 && !open_.empty()) {
-      Sequence* s = pick();
-      const int first = fresh();
-      for (int i = 0, count = static_cast<int>(draw(9)); i < count; ++i) s->append(first + i);
-    } else {
-      compute();
-    }
-    f_.cache->check_integrity();
-    verify();
-  }
-
- private:
-  std::uint64_t draw(int below) { return random_bits(seed_, draws_++) % static_cast<std::uint64_t>(below); }
-  int fresh() { return token_ += 100; }
-  Sequence* pick() {
-    picked_ = static_cast<std::ptrdiff_t>(draw(static_cast<int>(open_.size())));
-    return open_[static_cast<std::size_t>(picked_)];
-  }
-  Token& row(int layer_index, const Sequence& s, int position) {
-    const RowStream& stream = f_.cache->states()[static_cast<std::size_t>(layer_index)].rows[0];
-    const int block = s.blocks(stream.group)[static_cast<std::size_t>(position / kBlockTokens)];
-    std::byte* at = stream.buffer->host() + stream.offset + static_cast<std::size_t>(block) * stream.stride;
-    return reinterpret_cast<Token*>(at)[position % kBlockTokens];
-  }
-  void compute() {
-    std::vector<Work> work;
-    for (Sequence* s : open_) {
-      const int left = s->known() - s->computed();
-      if (left > 0 && draw(3) != 0) work.push_back({.sequence = s, .count = 1 + static_cast<int>(draw(left))});
-    }
-    const int free = f_.cache->stats().free_blocks;
-    if (!f_.cache->prepare(work, f_.batch)) {
-      ASSERT_EQ(f_.cache->stats().free_blocks, free);
-      return;
-    }
-    f_.cache->check_integrity();
-    for (const Work& w : work) {
-      for (int i = 0; i < w.count; ++i) {
-        const int position = w.sequence->computed() + i;
-        for (int l = 0; l < 2; ++l)
-          row(l, *w.sequence, position) = w.sequence->tokens()[static_cast<std::size_t>(position)];
-      }
-      const int accepted = draw(4) == 0 ? static_cast<int>(draw(w.count + 1)) : w.count;
-      const int before = w.sequence->computed(), known = w.sequence->known();
-      f_.cache->commit(w.sequence, accepted);
-      ASSERT_EQ(w.sequence->computed(), before + accepted);
-      ASSERT_EQ(w.sequence->known(), accepted == w.count ? known : before + accepted);
-    }
-  }
-  void verify() {
-    for (const Sequence* s : open_) {
-      for (int p = 0; p < s->computed(); ++p) {
-        for (int l = 0; l < 2; ++l) ASSERT_EQ(row(l, *s, p), s->tokens()[static_cast<std::size_t>(p)]);
-      }
-    }
-  }
-
-  Fixture f_;
-  std::uint64_t seed_;
-  std::uint64_t draws_ = 0;
-  int token_ = 0;
-  std::ptrdiff_t picked_ = 0;
-  std::vector<Sequence*> open_;
-};
-
-TEST(Cache, KeepsCountsAndRowsOnRandomWalks) {
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    Walk walk(seed);
-    for (int step = 0; step < 4000; ++step) {
-      walk.step();
-      if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed << ", step " << step;
-    }
-  }
 }
 
 }  // namespace

@@ -38,7 +38,9 @@ TEST(Core, GivesTheSameAnswersInAnyCompany) {
                           {.step_tokens = 3, .max_sequences = 3},
                           {.step_tokens = 1, .max_sequences = 1},
                           {.blocks = 16, .step_tokens = 40},  // One context: the others wait or are paused.
-                          {.blocks = 16, .step_tokens = 17, .max_sequences = 16, .queue_events = 2}};
+                          {.blocks = 16, .step_tokens = 17, .max_sequences = 16, .queue_events = 2},
+                          {.recurrent = true},
+                          {.blocks = 18, .step_tokens = 50, .recurrent = true}};
   for (const Shape& shape : shapes) {
     Bench bench(shape);
     std::vector<Request> requests;
@@ -183,7 +185,7 @@ TEST(Core, RefusesWhatMakesNoSense) {
       {[](Request& r) { r.tokens.assign(100, 3); }, ErrorCode::kInvalidArgument,
        "the prompt has 100 tokens, which leaves no room for an answer in a context of 100"},
       {[](Request& r) { r.tokens.assign(70, 3); }, ErrorCode::kNoMemory,
-       "the prompt of 70 tokens needs 5 blocks of memory, there are 4"},
+       "the prompt has 70 tokens, there is memory for the rows of 64"},
       {[](Request& r) { r.max_tokens = -2; }, ErrorCode::kInvalidArgument, "max_tokens is -2"},
       {[](Request& r) { r.logprobs = 101; }, ErrorCode::kInvalidArgument, "logprobs is 101"},
       {[](Request& r) { r.sampling.top_p = 2; }, ErrorCode::kInvalidArgument, "top_p is 2"},

@@ -34,6 +34,17 @@ Entry blocked(int known, int computed) {
   return {.known = known, .computed = computed, .admitted = true, .blocked = true};
 }
 
+// One byte a block, so that the tables count in blocks.
+const StateCost kBlocks{.groups = {{.block_bytes = 1}}};
+
+Limits limits_of(int step_tokens, int max_sequences, int total, int free) {
+  return {.step_tokens = step_tokens,
+          .max_sequences = max_sequences,
+          .total_bytes = static_cast<std::size_t>(total),
+          .free_bytes = static_cast<std::size_t>(free),
+          .cost = &kBlocks};
+}
+
 struct Case {
   const char* name;
   std::vector<Entry> entries;
@@ -42,13 +53,8 @@ struct Case {
 };
 
 TEST(Plan, DecidesByTheseRules) {
-  const Limits roomy{.step_tokens = 64, .max_sequences = 4, .total_blocks = 100, .free_blocks = 100};
-  const auto blocks = [&](int total, int free) {
-    Limits limits = roomy;
-    limits.total_blocks = total;
-    limits.free_blocks = free;
-    return limits;
-  };
+  const Limits roomy = limits_of(64, 4, 100, 100);
+  const auto blocks = [](int total, int free) { return limits_of(64, 4, total, free); };
   const Case cases[] = {
       {"nothing to do", {}, roomy, ""},
       {"a short prompt at once", {fresh(10)}, roomy, "admit 0; work 0:10"},
@@ -59,10 +65,7 @@ TEST(Plan, DecidesByTheseRules) {
        roomy,
        "work 0:48 1:1 2:1"},
       {"a piece that starts inside a block ends at a border", {running(200, 65)}, roomy, "work 0:63"},
-      {"a piece shorter than a block is not empty",
-       {running(200, 64)},
-       {.step_tokens = 7, .max_sequences = 4, .total_blocks = 100, .free_blocks = 90},
-       "work 0:7"},
+      {"a piece shorter than a block is not empty", {running(200, 64)}, limits_of(7, 4, 100, 90), "work 0:7"},
       {"prompts in order of arrival", {fresh(60), fresh(60)}, roomy, "admit 0 1; work 0:60 1:4"},
       {"no more than may run together",
        {running(5, 4), running(5, 4), running(5, 4), running(5, 4), fresh(3)},
@@ -104,11 +107,13 @@ struct Simulation {
     bool done = false;
   };
   std::vector<Job> jobs;
-  int total_blocks = 0, step_tokens = 0, max_sequences = 0;
+  StateCost cost;
+  std::size_t total = 0;
+  int step_tokens = 0, max_sequences = 0;
 
-  int used() const {
-    int sum = 0;
-    for (const Job& job : jobs) sum += blocks_for(job.entry.computed);
+  std::size_t used() const {
+    std::size_t sum = 0;
+    for (const Job& job : jobs) sum += cost.held(job.entry.computed);
     return sum;
   }
 
@@ -125,19 +130,22 @@ struct Simulation {
     if (live.empty()) return false;
     const Plan planned = plan(entries, {.step_tokens = step_tokens,
                                         .max_sequences = max_sequences,
-                                        .total_blocks = total_blocks,
-                                        .free_blocks = total_blocks - used()});
+                                        .total_bytes = total,
+                                        .free_bytes = total - used(),
+                                        .cost = &cost});
     auto job = [&](int i) -> Job& { return *live[static_cast<std::size_t>(i)]; };
     for (const int i : planned.outgrown) {
-      EXPECT_GT(blocks_for(job(i).entry.known), total_blocks);
+      EXPECT_GT(cost.context(job(i).entry.known), total);
       job(i).done = true;
       job(i).entry.computed = 0;
     }
     for (const int i : planned.pause) job(i).entry = {.known = job(i).entry.known};
     for (const int i : planned.admit) job(i).entry.admitted = true;
     int tokens = 0;
+    std::size_t most = used();  // Before anything is given up again.
     for (const Portion& p : planned.work) {
       Job& j = job(p.entry);
+      most += cost.wanted({.computed = j.entry.computed, .count = p.count});
       EXPECT_TRUE(j.entry.admitted && !j.entry.blocked && !j.done);
       EXPECT_LE(j.entry.computed + p.count, j.entry.known);
       EXPECT_GT(p.count, 0);
@@ -145,7 +153,8 @@ struct Simulation {
       j.entry.computed += p.count;
     }
     EXPECT_LE(tokens, step_tokens);
-    EXPECT_LE(used(), total_blocks);
+    EXPECT_LE(most, total);
+    EXPECT_LE(used(), most);
     EXPECT_LE(std::count_if(jobs.begin(), jobs.end(), [](const Job& j) { return j.entry.admitted && !j.done; }),
               max_sequences);
     for (const Portion& p : planned.work) {
@@ -158,10 +167,20 @@ struct Simulation {
   }
 };
 
+StateCost cost_of(bool hybrid) {
+  StateCost cost = kBlocks;
+  if (!hybrid) return cost;
+  cost.groups.push_back({.window = kSinceAnchor, .read_in_pass = false, .block_bytes = 4});
+  cost.groups.push_back({.window = 3, .read_in_pass = false, .block_bytes = 2});
+  cost.anchor_bytes = 6;
+  return cost;
+}
+
 TEST(Plan, BringsEveryRequestToItsEnd) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Simulation simulation;
-    simulation.total_blocks = 3 + static_cast<int>(random_bits(seed, 0) % 20);
+    simulation.cost = cost_of(seed % 2 == 1);
+    simulation.total = simulation.cost.context(48) + random_bits(seed, 0) % 60;
     simulation.step_tokens = 8 + static_cast<int>(random_bits(seed, 1) % 60);
     simulation.max_sequences = 1 + static_cast<int>(random_bits(seed, 2) % 8);
     for (std::uint64_t i = 0; i < 20; ++i) {

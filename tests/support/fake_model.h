@@ -1,7 +1,8 @@
 // FakeModel: logits as a function of all tokens so far, which it remembers only through cache blocks.
 //
 // The row of a token is a hash of its predecessor's row and the token. So an answer is right only if every block was
-// where it should be, and any mistake about chunks, company or pauses changes the text.
+// where it should be, and any mistake about chunks, company or pauses changes the text. A recurrent one keeps the rows
+// of a chunk alone, beside an anchor that holds the row before it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -48,11 +49,16 @@ class FakeModel {
  public:
   static constexpr int kVocabulary = 50;
 
-  explicit FakeModel(int blocks) {
+  explicit FakeModel(int blocks, bool recurrent = false) {
     StateSpec layer;
     layer.rows[0] = {.bytes = 8};
-    const std::vector<StateSpec> layers{layer};
-    cache = std::move(*Cache::create(backend, layers, Cache::context_bytes(layers, blocks * kBlockTokens)));
+    std::vector<StateSpec> layers{layer};
+    if (recurrent) {
+      layer.rows[0] = {.bytes = 8, .window = kSinceAnchor, .read_in_pass = false};
+      layer.anchor_bytes = 8;
+      layers.push_back(layer);
+    }
+    cache = std::move(*Cache::create(backend, layers, state_cost(layers).context(blocks * kBlockTokens)));
   }
 
   // As Stepper::step.
@@ -62,14 +68,19 @@ class FakeModel {
     cache->check_integrity();
     int output = 0;
     for (const Segment& segment : batch.segments) {
+      std::uint64_t hash = hash_before(segment);
       for (int i = segment.begin; i < segment.begin + segment.count; ++i) {
         const int position = batch.positions[static_cast<std::size_t>(i)];
-        const std::uint64_t before = position == 0 ? 0 : row(segment, position - 1);
-        const auto token = static_cast<std::uint64_t>(batch.tokens[static_cast<std::size_t>(i)]);
-        row(segment, position) = random_bits(before, token);
+        hash = random_bits(hash, static_cast<std::uint64_t>(batch.tokens[static_cast<std::size_t>(i)]));
+        for (std::size_t layer = 0; layer < cache->states().size(); ++layer) {
+          if (std::uint64_t* to = row(layer, segment, position)) *to = hash;
+        }
+        for (const AnchorOut& out : segment.anchors_out) {
+          if (out.position == position + 1) anchor(out.slot) = hash;
+        }
         if (output >= static_cast<int>(batch.outputs.size()) || batch.outputs[static_cast<std::size_t>(output)] != i)
           continue;
-        std::vector<float> values = logits_of(row(segment, position));
+        std::vector<float> values = logits_of(hash);
         logits(output++, values);
       }
     }
@@ -92,11 +103,26 @@ class FakeModel {
   std::function<void(std::span<const Work>)> before_step;
 
  private:
-  std::uint64_t& row(const Segment& segment, int position) {
-    const RowStream& stream = cache->states()[0].rows[0];
-    const int block = segment.blocks[0][static_cast<std::size_t>(position / kBlockTokens)];
+  // What the last layer remembers of the tokens before the segment.
+  std::uint64_t hash_before(const Segment& segment) {
+    if (segment.past == 0) return 0;
+    const std::size_t last = cache->states().size() - 1;
+    if (last > 0 && segment.past % kChunkTokens == 0) return anchor(segment.anchor_in);
+    return *row(last, segment, segment.past - 1);
+  }
+  // Null: it has no block.
+  std::uint64_t* row(std::size_t layer, const Segment& segment, int position) {
+    const RowStream& stream = cache->states()[layer].rows[0];
+    const int block =
+        segment.blocks[static_cast<std::size_t>(stream.group)][static_cast<std::size_t>(position / kBlockTokens)];
+    if (block < 0) return nullptr;
     std::byte* at = stream.buffer->host() + stream.offset + static_cast<std::size_t>(block) * stream.stride;
-    return reinterpret_cast<std::uint64_t*>(at)[position % kBlockTokens];
+    return reinterpret_cast<std::uint64_t*>(at) + position % kBlockTokens;
+  }
+  std::uint64_t& anchor(int slot) {
+    const LayerState& state = cache->states()[1];
+    std::byte* at = state.anchors->host() + state.anchor_offset + static_cast<std::size_t>(slot) * state.anchor_stride;
+    return *reinterpret_cast<std::uint64_t*>(at);
   }
 };
 

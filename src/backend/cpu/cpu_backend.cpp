@@ -23,6 +23,12 @@ class PageBuffer final : public Buffer {
 
   std::size_t bytes() const override { return bytes_; }
   std::byte* host() override { return data_; }
+  // Whole pages only: what shares one with something else stays.
+  void discard(std::size_t offset, std::size_t bytes) override {
+    constexpr std::size_t kPage = 4096;
+    const std::size_t begin = (offset + kPage - 1) / kPage * kPage, end = (offset + bytes) / kPage * kPage;
+    if (begin < end) ::madvise(data_ + begin, end - begin, MADV_DONTNEED);
+  }
 
  private:
   std::byte* data_;
@@ -40,7 +46,7 @@ int usable_processors() {
 }  // namespace
 
 Result<std::unique_ptr<Buffer>> CpuBackend::allocate(std::size_t bytes) {
-  constexpr int kAccess = PROT_READ | PROT_WRITE, kKind = MAP_PRIVATE | MAP_ANONYMOUS;
+  constexpr int kAccess = PROT_READ | PROT_WRITE, kKind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* data = ::mmap(nullptr, std::max<std::size_t>(bytes, 1), kAccess, kKind, -1, 0);
   if (data == MAP_FAILED) {
     return fail(ErrorCode::kNoMemory, fmt::format("{} bytes of memory were asked for and cannot be had", bytes));
