@@ -10,13 +10,32 @@ namespace plait {
 
 enum class Presence { kRequired, kOptional };
 
+enum class TensorKind {
+  kMatrix,
+  kFloatMatrix,  // A small matrix whose numbers should be floats in the file.
+  kNorm,         // Vectors of f32 from here on.
+  kBias,
+  kDecay,  // The negative factor of a recurrence's decay.
+  kStep,   // What is added to its step size.
+  kTaps,   // A causal convolution, [rows = channels, cols = taps] in the file; held as [taps][channels].
+};
+
+// One tensor that a model wants.
+struct TensorPlan {
+  std::string name;
+  TensorKind kind = TensorKind::kMatrix;
+  int rows = 1;  // 1 for vectors.
+  int cols = 0;
+
+  bool is_matrix() const { return kind == TensorKind::kMatrix || kind == TensorKind::kFloatMatrix; }
+};
+
 // Where weights come from: a file, or a plan that only records what is wanted. Remembers its first error; what it
 // returns then may be null, and is not used.
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  virtual const Weight* matrix(const std::string& name, int rows, int cols, Presence presence) = 0;
-  virtual const Weight* vector(const std::string& name, int count, Presence presence) = 0;
+  virtual const Weight* request(const TensorPlan& tensor, Presence presence) = 0;
   // The single number of a [1] tensor, or `fallback` if it is not there.
   virtual float scalar(const std::string& name, float fallback) = 0;
   virtual bool has(const std::string& name) const = 0;
@@ -29,16 +48,29 @@ class Scope {
 
   bool has(std::string_view name) const { return source_.has(full(name, ".weight")); }
   const Weight* matrix(std::string_view name, int rows, int cols, Presence presence = Presence::kRequired) {
-    return source_.matrix(full(name, ".weight"), rows, cols, presence);
+    return source_.request({full(name, ".weight"), TensorKind::kMatrix, rows, cols}, presence);
   }
   const Weight* vector(std::string_view name, int count, Presence presence = Presence::kRequired) {
-    return source_.vector(full(name, ".weight"), count, presence);
+    return source_.request({full(name, ".weight"), TensorKind::kNorm, 1, count}, presence);
+  }
+  // A vector by its whole name: "ssm_a", "ssm_dt.bias".
+  const Weight* numbers(std::string_view name, TensorKind kind, int count) {
+    return source_.request({full(name, ""), kind, 1, count}, Presence::kRequired);
+  }
+  const Weight* taps(std::string_view name, int channels, int taps) {
+    return source_.request({full(name, ".weight"), TensorKind::kTaps, channels, taps}, Presence::kRequired);
+  }
+  Projection float_projection(std::string_view name, int rows, int cols) {
+    Projection projection;
+    projection.weight =
+        source_.request({full(name, ".weight"), TensorKind::kFloatMatrix, rows, cols}, Presence::kRequired);
+    return projection;
   }
   // A matrix with its bias and its tensor scale, where they are there.
   Projection projection(std::string_view name, int rows, int cols, Presence bias = Presence::kOptional) {
     Projection projection;
     projection.weight = matrix(name, rows, cols);
-    projection.bias = source_.vector(full(name, ".bias"), rows, bias);
+    projection.bias = source_.request({full(name, ".bias"), TensorKind::kBias, 1, rows}, bias);
     projection.tensor_scale = source_.scalar(full(name, ".scale"), 1.0f);
     source_.scalar(full(name, ".input_scale"), 1.0f);  // Known, and without meaning for our activations.
     return projection;

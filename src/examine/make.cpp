@@ -105,8 +105,20 @@ Result<std::vector<TensorPlan>> plan_tensors(const Architecture& architecture, c
 // themselves, unless the table is the head too.
 RandomTensor distribution(const TensorPlan& tensor, const MakeRequest& request, bool tied) {
   const std::uint64_t seed = RandomTensor::seed_of(request.seed, tensor.name);
-  if (tensor.kind == TensorKind::kNorm) return {seed, 1, 0.1f};
-  if (tensor.kind == TensorKind::kBias) return {seed, 0, 0.1f};
+  switch (tensor.kind) {
+    case TensorKind::kNorm:
+      return {seed, 1, 0.1f};
+    case TensorKind::kBias:
+      return {seed, 0, 0.1f};
+    case TensorKind::kDecay:  // Of these two a state loses some percent a token.
+      return {seed, -4, 1};
+    case TensorKind::kStep:
+      return {seed, -4.5f, 0.7f};
+    case TensorKind::kMatrix:
+    case TensorKind::kFloatMatrix:
+    case TensorKind::kTaps:
+      break;
+  }
   if (tensor.name == "token_embd.weight" && !tied) return {seed, 0, 1};
   return {seed, 0, 1 / std::sqrt(static_cast<float>(tensor.cols))};
 }
@@ -153,10 +165,9 @@ Result<MakeReport> make_model(const MakeRequest& request) {
   std::vector<GgufTensor> tensors;
   std::size_t total = 0, done = 0;
   for (const TensorPlan& tensor : *plan) {
-    const bool is_matrix = tensor.kind == TensorKind::kMatrix;
     std::vector<std::int64_t> extents{tensor.cols};
-    if (is_matrix) extents.push_back(tensor.rows);
-    tensors.push_back({tensor.name, is_matrix ? *type : f32, std::move(extents)});
+    if (tensor.is_matrix() || tensor.kind == TensorKind::kTaps) extents.push_back(tensor.rows);
+    tensors.push_back({tensor.name, tensor.kind == TensorKind::kMatrix ? *type : f32, std::move(extents)});
     total += tensors.back().bytes();
     report.parameters += std::int64_t{tensor.rows} * tensor.cols;
   }

@@ -16,8 +16,8 @@ namespace {
 constexpr int kLargestInteger = 1 << 24;
 
 std::string extents_of(const TensorPlan& plan) {
-  return plan.kind == TensorKind::kMatrix ? fmt::format("[{}, {}]", plan.cols, plan.rows)
-                                          : fmt::format("[{}]", plan.cols);
+  return plan.is_matrix() || plan.kind == TensorKind::kTaps ? fmt::format("[{}, {}]", plan.cols, plan.rows)
+                                                            : fmt::format("[{}]", plan.cols);
 }
 
 }  // namespace
@@ -34,6 +34,8 @@ Builder::Builder(const ModelFile& file, std::string architecture, const BuildOpt
 void Builder::error(ErrorCode code, const std::string& message) {
   if (!error_) error_ = Error{code, fmt::format("{}: {}", file_.path(), message)};
 }
+
+void Builder::note(const std::string& sentence) { notes_.push_back(fmt::format("{}: {}", file_.path(), sentence)); }
 
 void Builder::require(bool condition, const std::string& message) {
   if (!condition) error(ErrorCode::kCorrupt, message);
@@ -66,6 +68,22 @@ int Builder::integer(std::string_view key, std::optional<int> fallback) {
     return fallback.value_or(1);
   }
   return static_cast<int>(*found);
+}
+
+std::vector<int> Builder::integers(std::string_view key, int layers) {
+  const MetadataValue* value = find(key);
+  const auto* list = value != nullptr ? std::get_if<std::vector<std::int64_t>>(value) : nullptr;
+  if (list == nullptr) return std::vector<int>(static_cast<std::size_t>(layers), integer(key));
+  std::vector<int> out;
+  for (const std::int64_t x : *list) {
+    require(x >= 0 && x <= kLargestInteger,
+            fmt::format("key {} has an entry {}, wanted 0 to {}", full_key(key), x, kLargestInteger));
+    out.push_back(x >= 0 && x <= kLargestInteger ? static_cast<int>(x) : 0);
+  }
+  require(static_cast<int>(list->size()) >= layers,
+          fmt::format("key {} has {} entries, wanted one for each of {} layers", full_key(key), list->size(), layers));
+  out.resize(static_cast<std::size_t>(layers));
+  return out;
 }
 
 int Builder::positive(std::string_view key, std::optional<int> fallback) {
@@ -137,16 +155,6 @@ std::vector<float> Builder::floats(std::string_view name, int count) {
   return values;
 }
 
-const Weight* Builder::matrix(const std::string& name, int rows, int cols, Presence presence) {
-  model_.widest_input_ = std::max(model_.widest_input_, cols);
-  return request({name, TensorKind::kMatrix, rows, cols}, presence);
-}
-
-const Weight* Builder::vector(const std::string& name, int count, Presence presence) {
-  const bool is_bias = name.ends_with(".bias");
-  return request({name, is_bias ? TensorKind::kBias : TensorKind::kNorm, 1, count}, presence);
-}
-
 float Builder::scalar(const std::string& name, float fallback) {
   const std::vector<float> values = floats(name, 1);
   if (values.empty()) return fallback;
@@ -157,6 +165,7 @@ float Builder::scalar(const std::string& name, float fallback) {
 bool Builder::has(const std::string& name) const { return file_.find_tensor(name) != nullptr; }
 
 const Weight* Builder::request(const TensorPlan& plan, Presence presence) {
+  if (plan.is_matrix()) model_.widest_input_ = std::max(model_.widest_input_, plan.cols);
   if (const auto known = weights_.find(plan.name); known != weights_.end()) return known->second;
   if (options_.mode == BuildMode::kPlan) {
     const bool untied_head = plan.name == "output.weight" && !options_.plan_tied;
@@ -177,8 +186,9 @@ const Weight* Builder::request(const TensorPlan& plan, Presence presence) {
 }
 
 bool Builder::check_shape(const RawTensor& raw, const TensorPlan& plan) {
-  const bool fits =
-      raw.extents[0] == plan.cols && raw.extents[1] == plan.rows && raw.extents[2] == 1 && raw.extents[3] == 1;
+  bool fits = raw.extents[0] == plan.cols && raw.extents[1] == plan.rows && raw.extents[2] == 1 && raw.extents[3] == 1;
+  if (plan.kind == TensorKind::kTaps)  // Some files have an extent of one between the two.
+    fits = raw.extents[0] == plan.cols && raw.values() == std::int64_t{plan.cols} * plan.rows;
   if (!fits) {
     const auto* e = raw.extents.data();
     error(ErrorCode::kCorrupt, fmt::format("tensor '{}' has the shape [{}], wanted {}", plan.name,
@@ -190,24 +200,28 @@ bool Builder::check_shape(const RawTensor& raw, const TensorPlan& plan) {
                                                plan.name, raw.format == nullptr ? "unknown" : raw.format->info.name));
     return false;
   }
-  if (plan.kind != TensorKind::kMatrix && !raw.format->info.is_float) {
+  if (plan.kind == TensorKind::kMatrix || raw.format->info.is_float) return true;
+  if (plan.kind == TensorKind::kNorm || plan.kind == TensorKind::kBias) {
     error(ErrorCode::kCorrupt,
           fmt::format("tensor '{}' has the type {}, wanted f32, f16 or bf16", plan.name, raw.format->info.name));
     return false;
   }
+  note(fmt::format("tensor '{}' is kept as {}, which costs accuracy: wanted f32, f16 or bf16", plan.name,
+                   raw.format->info.name));
   return true;
 }
 
 Weight* Builder::add_weight(const RawTensor* raw, const TensorPlan& plan) {
   Weight& weight = model_.weights_.emplace_back();
-  weight.rows = plan.rows;
-  weight.cols = plan.cols;
+  const bool is_vector = !plan.is_matrix();
+  weight.rows = is_vector ? 1 : plan.rows;
+  weight.cols = is_vector ? plan.rows * plan.cols : plan.cols;
   model_.spec_.parameters += static_cast<std::int64_t>(plan.rows) * plan.cols;
   if (raw != nullptr) {
     weight.format = raw->format;
     weight.file_bytes = raw->bytes;
   }
-  requests_.push_back({&weight, raw});
+  requests_.push_back({&weight, raw, plan.kind});
   return &weight;
 }
 

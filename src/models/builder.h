@@ -19,6 +19,8 @@
 
 namespace plait {
 
+constexpr int kMaxLayers = 512;
+
 enum class BuildMode { kLoad, kList, kPlan };
 
 struct BuildOptions {
@@ -30,16 +32,6 @@ struct BuildOptions {
   std::function<void(std::size_t done_bytes, std::size_t total_bytes)> progress;
 };
 
-enum class TensorKind { kMatrix, kNorm, kBias };
-
-// One tensor that an architecture wants.
-struct TensorPlan {
-  std::string name;
-  TensorKind kind = TensorKind::kMatrix;
-  int rows = 1;  // 1 for vectors.
-  int cols = 0;
-};
-
 class Builder final : private WeightSource {
  public:
   Builder(const ModelFile& file, std::string architecture, const BuildOptions& options);
@@ -48,9 +40,15 @@ class Builder final : private WeightSource {
   // fallback the key must be there.
   int integer(std::string_view key, std::optional<int> fallback = {});
   int positive(std::string_view key, std::optional<int> fallback = {});
+  // One for each layer: the key's list, or its single number for all.
+  std::vector<int> integers(std::string_view key, int layers);
   double number(std::string_view key, std::optional<double> fallback = {});
   std::string text(std::string_view key, std::string_view fallback);
   bool has_key(std::string_view key) const;
+  // A sentence for the user about this file.
+  void note(const std::string& sentence);
+  // Blocks from this one on are those of multi-token prediction: they are listed, and not asked for.
+  void trunk(int layers) { trunk_ = layers; }
   // Remembers an error about this file unless `condition`.
   void require(bool condition, const std::string& message);
 
@@ -81,17 +79,16 @@ class Builder final : private WeightSource {
   struct Request {
     Weight* weight;
     const RawTensor* raw;
+    TensorKind kind;
   };
 
-  const Weight* matrix(const std::string& name, int rows, int cols, Presence presence) override;
-  const Weight* vector(const std::string& name, int count, Presence presence) override;
+  const Weight* request(const TensorPlan& tensor, Presence presence) override;
   float scalar(const std::string& name, float fallback) override;
   bool has(const std::string& name) const override;
 
   const MetadataValue* find(std::string_view key) const;
   std::string full_key(std::string_view key) const;
   void error(ErrorCode code, const std::string& message);
-  const Weight* request(const TensorPlan& plan, Presence presence);
   bool check_shape(const RawTensor& raw, const TensorPlan& plan);
   Weight* add_weight(const RawTensor* raw, const TensorPlan& plan);
   Result<void> load_weights();
@@ -108,6 +105,7 @@ class Builder final : private WeightSource {
   std::vector<TensorPlan> plan_;
   std::vector<std::string> notes_;
   std::optional<Error> error_;
+  int trunk_ = kMaxLayers;
 };
 
 }  // namespace plait

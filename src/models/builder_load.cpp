@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -15,15 +16,31 @@ namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
 
-// A vector as f32, whatever float type the file keeps it in.
-RawTensor widened(const RawTensor& raw, std::vector<float>& values) {
+// A vector as f32, whatever type the file keeps it in; taps with the oldest of all channels first.
+RawTensor widened(const RawTensor& raw, TensorKind kind, std::vector<float>& values) {
   values.resize(static_cast<std::size_t>(raw.values()));
   raw.format->decode(raw.data, raw.values(), values.data());
+  if (kind == TensorKind::kTaps) {
+    const auto taps = static_cast<std::size_t>(raw.extents[0]);
+    const std::vector<float> file = values;
+    const std::size_t channels = file.size() / taps;
+    for (std::size_t i = 0; i < file.size(); ++i) values[i % taps * channels + i / taps] = file[i];
+  }
   RawTensor out = raw;
+  out.dimensions = 1;
+  out.extents = {raw.values(), 1, 1, 1};
   out.format = find_format("f32");
   out.data = reinterpret_cast<const std::byte*>(values.data());
   out.bytes = values.size() * sizeof(float);
   return out;
+}
+
+// N of "blk.N.name"; -1: another name.
+int block_of(std::string_view name) {
+  int number = -1;
+  if (!name.starts_with("blk.")) return -1;
+  const auto [end, error] = std::from_chars(name.data() + 4, name.data() + name.size(), number);
+  return error == std::errc() && end != name.data() + name.size() && *end == '.' ? number : -1;
 }
 
 bool is_vector(const Weight& weight) { return weight.rows == 1; }
@@ -77,7 +94,7 @@ Result<void> Builder::load_weights() {
     }
     Weight& weight = *request.weight;
     const std::size_t file_bytes = weight.file_bytes;
-    const RawTensor source = is_vector(weight) ? widened(raw, values) : raw;
+    const RawTensor source = is_vector(weight) ? widened(raw, request.kind, values) : raw;
     weight = options_.backend->load(source, *model_.memory_, offset);
     weight.file_bytes = file_bytes;
     offset += options_.backend->weight_bytes(*source.format, weight.rows, weight.cols);
@@ -89,9 +106,17 @@ Result<void> Builder::load_weights() {
 
 void Builder::note_unused() {
   std::vector<std::string> names;
+  int predicting = 0;
   for (const RawTensor& tensor : file_.tensors()) {
-    if (!used_.contains(std::string(tensor.name))) names.push_back(printable(tensor.name));
+    if (used_.contains(std::string(tensor.name))) continue;
+    if (block_of(tensor.name) >= trunk_) {
+      ++predicting;
+    } else {
+      names.push_back(printable(tensor.name));
+    }
   }
+  if (predicting > 0)
+    note(fmt::format("{} tensors of multi-token prediction, from blk.{} on, are not used yet", predicting, trunk_));
   if (names.empty()) return;
   const std::size_t shown = std::min<std::size_t>(names.size(), 4);
   notes_.push_back(fmt::format("{}: {} tensors are not used by the architecture {}: {}{}", file_.path(), names.size(),
