@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "commands.h"
-#include "interrupt.h"
 #include "progress.h"
 
 namespace plait {
@@ -32,10 +31,9 @@ class PrefillProgress {
 }  // namespace
 
 Result<Answer> answer(Engine& engine, Request request, std::chrono::steady_clock::time_point start,
-                      const std::function<void(std::string_view)>& show) {
+                      const std::function<void(std::string_view)>& show, const InterruptFlag& interrupt) {
   Result<Stream> stream = engine.submit(std::move(request));
   if (!stream) return fail(stream.error());
-  InterruptFlag interrupt;
   PrefillProgress prefill;
   Answer result;
   bool cancelled = false;

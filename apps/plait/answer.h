@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "interrupt.h"
 #include "plait/engine.h"
 #include "plait/result.h"
 
@@ -19,10 +20,10 @@ struct Answer {
   double first_token_s = 0;  // From `start`; 0 if there was none.
 };
 
-// Runs the request to its end, or until Ctrl-C, which cancels it. `show`, if set, gets each piece of text.
+// Runs the request to its end, or until `interrupt` is raised. `show`, if set, gets each piece of text.
 // A long prefill is shown as progress.
 Result<Answer> answer(Engine& engine, Request request, std::chrono::steady_clock::time_point start,
-                      const std::function<void(std::string_view)>& show);
+                      const std::function<void(std::string_view)>& show, const InterruptFlag& interrupt);
 
 // "prompt 12 tokens, 512 tokens/s; generated 64 tokens, 150 tokens/s; 14.1 GB/s of weights read".
 std::string figures(const ModelInfo& info, const Usage& usage);

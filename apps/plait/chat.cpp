@@ -21,18 +21,18 @@ constexpr const char* kHelp =
     "/clear          forget the conversation\n"
     "/bye            leave (also Ctrl-D)\n"
     "\"\"\"             begins and ends a message of several lines; pasted lines stay together\n"
-    "Ctrl-C          ends an answer\n";
+    "Ctrl-C          ends an answer, or drops what is typed\n";
 
 class Chat {
  public:
-  Chat(Engine& engine, const std::string& system, const Request& request)
-      : engine_(engine), request_(request), system_(system) {
+  Chat(Engine& engine, const std::string& system, const Request& request, InterruptFlag& interrupt)
+      : engine_(engine), request_(request), system_(system), interrupt_(interrupt) {
     clear();
   }
 
   // False: the chat is over.
   bool take(const std::string& line) {
-    if (line.empty()) return true;
+    if (line.find_first_not_of(" \t\r\n") == std::string::npos) return true;
     if (line[0] == '/') return command(line);
     messages_.push_back({{"role", "user"}, {"content", line}});
     reply();
@@ -78,7 +78,8 @@ class Chat {
   void reply() {
     Request request = request_;
     request.messages = messages_.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    const Result<Answer> result = answer(engine_, std::move(request), std::chrono::steady_clock::now(), show_text);
+    const Result<Answer> result =
+        answer(engine_, std::move(request), std::chrono::steady_clock::now(), show_text, interrupt_);
     if (!result) {
       print_error(result.error().message);
       messages_.erase(messages_.size() - 1);
@@ -96,17 +97,22 @@ class Chat {
   Request request_;
   std::string system_;
   nlohmann::ordered_json messages_;
+  InterruptFlag& interrupt_;
 };
 
 }  // namespace
 
 Result<void> chat(Engine& engine, const std::string& system, const Request& request) {
-  Chat chat(engine, system, request);
-  LineReader reader("> ");
+  InterruptFlag interrupt;
+  Chat chat(engine, system, request, interrupt);
+  LineReader reader("> ", interrupt);
   if (reader.interactive()) fmt::print(stderr, "a chat with {}; /help lists the commands\n", engine.info().name);
   while (const std::optional<std::string> message = reader.next()) {
-    if (!chat.take(*message)) break;
+    if (!chat.take(*message)) return {};
+    if (reader.interactive()) interrupt.clear();  // Ctrl-C has ended the answer, and that is all it does.
   }
+  if (reader.interactive()) fmt::print(stderr, "\n");
+  if (!reader.interactive() && interrupt.raised()) return fail(ErrorCode::kCancelled, "interrupted");
   return {};
 }
 

@@ -101,7 +101,8 @@ Result<void> answer_once(Engine& engine, const RunOptions& options, const std::s
   const SampleOptions sample = sampling(options, engine.info().sampling);
   std::function<void(std::string_view)> show;
   if (!options.json) show = show_text;
-  const Result<Answer> result = answer(engine, request_for(options, sample, prompt), context.start, show);
+  const InterruptFlag interrupt;
+  const Result<Answer> result = answer(engine, request_for(options, sample, prompt), context.start, show, interrupt);
   if (!result) return fail(result.error());
   if (options.json) {
     fmt::print("{}\n", answer_json(*result, load_s));
