@@ -48,6 +48,12 @@ class Backend {
   virtual void norm(const NormArgs& args) = 0;
   virtual void rope(const RopeArgs& args) = 0;
   virtual void attend(const AttendArgs& args) = 0;
+  virtual void conv(const ConvArgs& args) = 0;
+  virtual void l2_norm(const L2NormArgs& args) = 0;
+  virtual void decay(const DecayArgs& args) = 0;
+  virtual void recur(const RecurArgs& args) = 0;
+  virtual void sigmoid(Tensor x) = 0;  // In place.
+  virtual void gate(const GateArgs& args) = 0;
   virtual void add(Tensor x, Tensor y) = 0;  // x = x + y
   virtual void gather_rows(Tensor x, std::span<const int> rows, Tensor out) = 0;
 

@@ -119,8 +119,11 @@ struct RecurArgs {
 // Bytes of one token's row and of one layer's matrix state, as laid out above.
 int recur_row_bytes(const RecurArgs& shape);
 std::size_t recur_state_bytes(const RecurArgs& shape);
+// Of a worker's scratch memory; a CPU has kRecurScratchFloats of it.
+std::size_t recur_scratch_floats(const RecurArgs& shape);
+constexpr std::size_t kRecurScratchFloats = 96 * 1024;
 
-enum class GateFunction { kSigmoid, kSilu };
+enum class GateFunction { kSigmoid, kSilu, kIdentity };
 
 // x = x * f(gate), in place.
 struct GateArgs {

@@ -3,6 +3,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "backend/ops.h"
 
@@ -26,6 +28,9 @@ struct TensorPlan {
   TensorKind kind = TensorKind::kMatrix;
   int rows = 1;  // 1 for vectors.
   int cols = 0;
+  // The file's rows come in groups of parts of so many rows each; they are held part by part, groups in order. Empty:
+  // as they come.
+  std::vector<int> parts = {};
 
   bool is_matrix() const { return kind == TensorKind::kMatrix || kind == TensorKind::kFloatMatrix; }
 };
@@ -60,16 +65,18 @@ class Scope {
   const Weight* taps(std::string_view name, int channels, int taps) {
     return source_.request({full(name, ".weight"), TensorKind::kTaps, channels, taps}, Presence::kRequired);
   }
-  Projection float_projection(std::string_view name, int rows, int cols) {
+  Projection float_projection(std::string_view name, int rows, int cols, std::vector<int> parts = {}) {
     Projection projection;
-    projection.weight =
-        source_.request({full(name, ".weight"), TensorKind::kFloatMatrix, rows, cols}, Presence::kRequired);
+    projection.weight = source_.request({full(name, ".weight"), TensorKind::kFloatMatrix, rows, cols, std::move(parts)},
+                                        Presence::kRequired);
     return projection;
   }
-  // A matrix with its bias and its tensor scale, where they are there.
-  Projection projection(std::string_view name, int rows, int cols, Presence bias = Presence::kOptional) {
+  // A matrix with its bias and its tensor scale, where they are there. `parts`: as in TensorPlan.
+  Projection projection(std::string_view name, int rows, int cols, Presence bias = Presence::kOptional,
+                        std::vector<int> parts = {}) {
     Projection projection;
-    projection.weight = matrix(name, rows, cols);
+    projection.weight = source_.request({full(name, ".weight"), TensorKind::kMatrix, rows, cols, std::move(parts)},
+                                        Presence::kRequired);
     projection.bias = source_.request({full(name, ".bias"), TensorKind::kBias, 1, rows}, bias);
     projection.tensor_scale = source_.scalar(full(name, ".scale"), 1.0f);
     source_.scalar(full(name, ".input_scale"), 1.0f);  // Known, and without meaning for our activations.

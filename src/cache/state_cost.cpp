@@ -31,6 +31,12 @@ int StreamGroup::first_block(int position) const {
   return window == 0 ? 0 : std::max(0, position - window + 1) / kBlockTokens;
 }
 
+int StreamGroup::most_blocks() const {
+  if (window == 0 || read_in_pass) return kMostTokens / kBlockTokens;
+  // What is read of the past, wherever it begins in a block; and as much again that the step leaves.
+  return 2 * (window == kSinceAnchor ? 1 : blocks_for(window - 1) + 1);
+}
+
 int StepSpan::first_new_block(const StreamGroup& group) const {
   const int next = blocks_for(computed);
   return group.read_in_pass ? next : std::max(next, group.first_block(least()));
@@ -65,11 +71,7 @@ std::size_t StateCost::wanted(const StepSpan& step, bool own_anchor) const {
 std::size_t StateCost::context(int tokens) const {
   std::size_t sum = 0;
   const int blocks = blocks_for(tokens);
-  for (const StreamGroup& group : groups) {
-    // A window of rows that ends anywhere in a block; or the chunk under way.
-    const int most = group.window == 0 ? blocks : group.window == kSinceAnchor ? 1 : blocks_for(group.window - 1) + 1;
-    add(sum, std::min(blocks, most), group.block_bytes);
-  }
+  for (const StreamGroup& group : groups) add(sum, std::min(blocks, group.most_blocks()), group.block_bytes);
   if (tokens >= kChunkTokens) add(sum, anchor_bytes);
   return sum;
 }

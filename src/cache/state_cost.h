@@ -18,6 +18,8 @@ struct StreamGroup {
   bool same_kind(const RowSpec& rows) const { return window == rows.window && read_in_pass == rows.read_in_pass; }
   // Index of the block with the oldest row that the token at `position`, or a later one, reads.
   int first_block(int position) const;
+  // The most blocks that a sequence holds in it, those taken by a step included.
+  int most_blocks() const;
 };
 
 // A step on `count` tokens after the first `computed`; the last `uncertain` of them may not be accepted.
@@ -53,7 +55,7 @@ struct StateCost {
   std::size_t held(int computed) const;
   // What a step takes beside that. `own_anchor`: nobody else holds the sequence's anchor.
   std::size_t wanted(const StepSpan& step, bool own_anchor = true) const;
-  // The most that a sequence holds on its way to so many tokens, where memory is short: its steps then end at chunks.
+  // The most that a sequence holds on its way to so many tokens, without drafts.
   std::size_t context(int tokens) const;
   // The most tokens whose context() is at most that.
   int tokens_that_fit(std::size_t bytes) const;

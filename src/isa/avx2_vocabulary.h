@@ -9,6 +9,7 @@ struct Avx2Vocabulary {
   static constexpr int kDirectTiles = 1;
   static constexpr int kDirectTokens = 3;
   static constexpr int kFloatTokens = 4;
+  static constexpr int kRecurTile = 4;  // Accumulators of sixteen lanes in a recurrence.
 
   struct F32x16 {
     __m256 lo, hi;

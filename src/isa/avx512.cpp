@@ -29,6 +29,7 @@ struct Avx512 {
   static constexpr int kDirectTiles = 2;   // Tiles that the direct kernel takes at once.
   static constexpr int kDirectTokens = 6;  // Tokens, at most; one less for formats of two scales.
   static constexpr int kFloatTokens = 8;   // The same for float weights.
+  static constexpr int kRecurTile = 16;  // Accumulators of sixteen lanes in a recurrence.
 
   struct F32x16 {
     __m512 v;

@@ -16,6 +16,7 @@ struct Scalar {
   static constexpr int kDirectTiles = 1;
   static constexpr int kDirectTokens = 1;
   static constexpr int kFloatTokens = 1;
+  static constexpr int kRecurTile = 2;  // Accumulators of sixteen lanes in a recurrence.
 
   struct F32x16 {
     float v[16];

@@ -63,6 +63,50 @@ struct AttendShare {
   float* values = nullptr;  // [dim]
 };
 
+// Rows of a chunk, and the coefficients between any two of them.
+constexpr int kChunkRows = 16;
+
+// Products of new rows' keys and queries with the chunk's keys.
+struct RecurPairsArgs {
+  const float* q = nullptr;  // Of the first new row.
+  std::ptrdiff_t q_stride = 0;
+  const float* k = nullptr;  // [16][key_dim], the new rows among them; all of it may be read.
+  int key_dim = 0;           // A multiple of 16.
+  int first = 0, count = 0;  // The new rows are [first, first + count) of the chunk.
+  float* p = nullptr;        // [count][16]: dot16(k_t, k_j)
+  float* r = nullptr;        // [count][16]: dot16(q_t, k_j)
+};
+
+// New rows of one value head: makes their u and their results; then the next anchor, where it is wanted.
+struct RecurRowsArgs {
+  const float* anchor = nullptr;   // S0 [key_dim][value_dim]; null: zeros.
+  int key_dim = 0, value_dim = 0;  // Multiples of 16.
+  int first = 0, count = 0;        // As above.
+  const float* q = nullptr;        // As above.
+  std::ptrdiff_t q_stride = 0;
+  const float* k = nullptr;  // [16][key_dim]
+  float* u = nullptr;        // [16][value_dim]
+  const float* v = nullptr;  // Of the first new row.
+  std::ptrdiff_t v_stride = 0;
+  const float* beta = nullptr;  // The same.
+  std::ptrdiff_t beta_stride = 0;
+  const float *c = nullptr, *d = nullptr;  // [count][16]: coefficients of a new row on each row up to it.
+  const float* z = nullptr;                // [count]: on the anchor.
+  float* out = nullptr;                    // Of the first new row.
+  std::ptrdiff_t out_stride = 0;
+  float* fold = nullptr;     // S1, may be S0; null: the chunk is not full.
+  const float* w = nullptr;  // [16][key_dim]: keys times their decay to the chunk's end.
+  float e = 0;               // The decay of the whole chunk.
+};
+
+// One token of a causal convolution.
+struct ConvTokenArgs {
+  const float* const* inputs = nullptr;  // One a tap, the oldest first; null: zeros.
+  const float* taps = nullptr;           // [tap_count][channels]
+  int tap_count = 0, channels = 0;
+  float* out = nullptr;
+};
+
 using MapKernel = void (*)(const float* x, float* out, int count);
 
 // `out` may be an input everywhere. Arrays indexed by row type are f32, f16, bf16.
@@ -74,6 +118,13 @@ struct FloatKernels {
   void (*scale)(const float* x, float factor, float* out, int count);
   // act(gate) * up; silu, gelu (tanh form), relu squared.
   void (*glu[3])(const float* gate, const float* up, float* out, int count);
+  // x * f(gate), by GateFunction: sigmoid, silu, identity.
+  void (*gate[3])(const float* gate, const float* x, float* out, int count);
+  void (*l2_norm)(float* x, float scale, int count);
+  void (*decay)(const float* alpha, const float* a, const float* dt, float* out, int count);
+  void (*conv_token[2])(const ConvTokenArgs& args);  // Without and with SiLU.
+  void (*recur_pairs)(const RecurPairsArgs& args);
+  void (*recur_rows)(const RecurRowsArgs& args);
   void (*rms_norm)(const float* x, const float* weight, float eps, float* out, int count);
   // One head, in place; the pairs are (2i, 2i + 1), or (i, i + rotated / 2). `angles`: cosines, then sines.
   void (*rope_neighbours)(float* head, const float* angles, int rotated);

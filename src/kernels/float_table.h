@@ -2,9 +2,12 @@
 #pragma once
 
 #include "kernels/attend.h"
+#include "kernels/conv.h"
+#include "kernels/decay.h"
 #include "kernels/float_kernels.h"
 #include "kernels/glu.h"
 #include "kernels/norm.h"
+#include "kernels/recur.h"
 #include "kernels/rope.h"
 #include "kernels/rows.h"
 #include "kernels/vector.h"
@@ -27,6 +30,12 @@ constexpr FloatKernels make_float_kernels() {
       .add = add_vectors<V>,
       .scale = scale_vector<V>,
       .glu = {glu<V, Silu<V>>, glu<V, GeluTanh<V>>, glu<V, Relu2<V>>},
+      .gate = {glu<V, Sigmoid<V>>, glu<V, Silu<V>>, glu<V, Identity<V>>},
+      .l2_norm = l2_norm<V>,
+      .decay = decay<V>,
+      .conv_token = {conv_token<V, false>, conv_token<V, true>},
+      .recur_pairs = recur_pairs<V>,
+      .recur_rows = recur_rows<V>,
       .rms_norm = rms_norm<V>,
       .rope_neighbours = rope_neighbours<V>,
       .rope_halves = rope_halves<V>,

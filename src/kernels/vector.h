@@ -115,6 +115,11 @@ struct Relu2 {
   }
 };
 
+template <class V>
+struct Identity {
+  [[gnu::always_inline]] static typename V::F32x16 of(typename V::F32x16 x) { return x; }
+};
+
 template <class V, class Function>
 void map(const float* x, float* out, int count) {
   int i = 0;

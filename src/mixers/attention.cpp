@@ -13,7 +13,12 @@ class Attention final : public Mixer {
  public:
   Attention(const AttentionSpec& spec, Scope& scope) : spec_(spec) {
     const int q = spec.heads * spec.key_dim, k = spec.kv_heads * spec.key_dim, v = spec.kv_heads * spec.value_dim;
-    if (scope.has("attn_qkv")) {
+    if (spec.gated) {
+      check(spec.key_dim == spec.value_dim, "a gate is as wide as what it gates");
+      inputs_ = {scope.projection("attn_q", 2 * q, spec.dim, spec.qkv_bias, {spec.key_dim, spec.key_dim}),
+                 scope.projection("attn_k", k, spec.dim, spec.qkv_bias),
+                 scope.projection("attn_v", v, spec.dim, spec.qkv_bias)};
+    } else if (scope.has("attn_qkv")) {
       inputs_ = {scope.projection("attn_qkv", q + k + v, spec.dim, spec.qkv_bias)};
     } else {
       inputs_ = {scope.projection("attn_q", q, spec.dim, spec.qkv_bias),
@@ -29,6 +34,7 @@ class Attention final : public Mixer {
 
   std::string describe() const override {
     std::string text = fmt::format("attention, {} / {} heads of {}", spec_.heads, spec_.kv_heads, spec_.key_dim);
+    if (spec_.gated) text += ", gated";
     if (spec_.window > 0) text += fmt::format(", window {}", spec_.window);
     return text;
   }
@@ -41,14 +47,14 @@ class Attention final : public Mixer {
   }
 
   int scratch_floats() const override {
-    return Workspace::padded(q_width() + k_width() + v_width()) + Workspace::padded(spec_.heads * spec_.value_dim);
+    return Workspace::padded(input_width()) + Workspace::padded(spec_.heads * spec_.value_dim);
   }
 
   void forward(Step& step, Tensor x, Tensor out, const LayerState& state) const override {
-    const Tensor qkv = step.scratch.take(x.rows, q_width() + k_width() + v_width());
+    const Tensor qkv = step.scratch.take(x.rows, input_width());
     const Tensor q = qkv.slice_cols(0, q_width());
-    const Tensor k = qkv.slice_cols(q_width(), k_width());
-    const Tensor v = qkv.slice_cols(q_width() + k_width(), v_width());
+    const Tensor k = qkv.slice_cols(q_width() + gate_width(), k_width());
+    const Tensor v = qkv.slice_cols(q_width() + gate_width() + k_width(), v_width());
     project(step, x, qkv);
     if (spec_.norm_heads) {
       step.backend.norm({.x = q, .weight = q_norm_, .eps = spec_.norm_eps, .width = spec_.key_dim, .out = q});
@@ -77,6 +83,7 @@ class Attention final : public Mixer {
                          .value_type = spec_.value_type,
                          .batch = &step.batch,
                          .state = &state});
+    if (spec_.gated) step.backend.gate({.x = mixed, .gate = qkv.slice_cols(q_width(), gate_width())});
     Projection output = output_;
     output.out = out;
     step.backend.linear(mixed, {&output, 1});
@@ -84,10 +91,13 @@ class Attention final : public Mixer {
 
  private:
   int q_width() const { return spec_.heads * spec_.key_dim; }
+  int gate_width() const { return spec_.gated ? q_width() : 0; }
   int k_width() const { return spec_.kv_heads * spec_.key_dim; }
   int v_width() const { return spec_.kv_heads * spec_.value_dim; }
 
-  // Fills qkv, [tokens, q + k + v], by one fused or three separate projections.
+  int input_width() const { return q_width() + gate_width() + k_width() + v_width(); }
+
+  // Fills qkv, [tokens, q + gate + k + v], by one fused or three separate projections.
   void project(Step& step, Tensor x, Tensor qkv) const {
     std::array<Projection, 3> projections;
     int begin = 0;

@@ -221,7 +221,7 @@ Weight* Builder::add_weight(const RawTensor* raw, const TensorPlan& plan) {
     weight.format = raw->format;
     weight.file_bytes = raw->bytes;
   }
-  requests_.push_back({&weight, raw, plan.kind});
+  requests_.push_back({&weight, raw, plan});
   return &weight;
 }
 

@@ -52,6 +52,8 @@ class Builder final : private WeightSource {
   // Remembers an error about this file unless `condition`.
   void require(bool condition, const std::string& message);
 
+  bool good() const { return !error_; }
+
   const BuildOptions& options() const { return options_; }
   // Entries of tokenizer.ggml.tokens, or {a}.vocab_size.
   int vocabulary();
@@ -79,7 +81,7 @@ class Builder final : private WeightSource {
   struct Request {
     Weight* weight;
     const RawTensor* raw;
-    TensorKind kind;
+    TensorPlan plan;
   };
 
   const Weight* request(const TensorPlan& tensor, Presence presence) override;

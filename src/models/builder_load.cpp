@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -32,6 +33,26 @@ RawTensor widened(const RawTensor& raw, TensorKind kind, std::vector<float>& val
   out.format = find_format("f32");
   out.data = reinterpret_cast<const std::byte*>(values.data());
   out.bytes = values.size() * sizeof(float);
+  return out;
+}
+
+// The rows part by part: see TensorPlan.
+RawTensor regrouped(const RawTensor& raw, const std::vector<int>& parts, std::vector<std::byte>& rows) {
+  const int group = std::accumulate(parts.begin(), parts.end(), 0);
+  const auto groups = static_cast<std::size_t>(raw.rows() / group);
+  const std::size_t row_bytes = raw.bytes / static_cast<std::size_t>(raw.rows());
+  rows.resize(raw.bytes);
+  std::byte* to = rows.data();
+  std::size_t first = 0;  // Row of the part in its group.
+  for (const int part : parts) {
+    for (std::size_t g = 0; g < groups; ++g) {
+      const std::byte* from = raw.data + (g * static_cast<std::size_t>(group) + first) * row_bytes;
+      to = std::copy_n(from, static_cast<std::size_t>(part) * row_bytes, to);
+    }
+    first += static_cast<std::size_t>(part);
+  }
+  RawTensor out = raw;
+  out.data = rows.data();
   return out;
 }
 
@@ -85,6 +106,7 @@ Result<void> Builder::load_weights() {
   model_.memory_ = std::move(*memory);
   std::size_t offset = 0;
   std::vector<float> values;
+  std::vector<std::byte> rows;
   for (const Request& request : requests_) {
     const RawTensor& raw = *request.raw;
     if (options_.check_values) {
@@ -94,7 +116,8 @@ Result<void> Builder::load_weights() {
     }
     Weight& weight = *request.weight;
     const std::size_t file_bytes = weight.file_bytes;
-    const RawTensor source = is_vector(weight) ? widened(raw, request.kind, values) : raw;
+    RawTensor source = is_vector(weight) ? widened(raw, request.plan.kind, values) : raw;
+    if (!request.plan.parts.empty()) source = regrouped(source, request.plan.parts, rows);
     weight = options_.backend->load(source, *model_.memory_, offset);
     weight.file_bytes = file_bytes;
     offset += options_.backend->weight_bytes(*source.format, weight.rows, weight.cols);

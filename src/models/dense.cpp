@@ -3,56 +3,32 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "ffn/glu.h"
-#include "mixers/attention.h"
-#include "models/rope_keys.h"
 
 namespace plait {
-namespace {
 
-AttentionSpec attention_spec(Builder& b, const DenseTraits& traits, int dim) {
-  AttentionSpec spec;
-  spec.dim = dim;
-  spec.heads = b.positive("attention.head_count");
-  spec.kv_heads = b.positive("attention.head_count_kv", spec.heads);
-  b.require(spec.heads % spec.kv_heads == 0,
-            fmt::format("attention.head_count is {}, not a multiple of attention.head_count_kv {}", spec.heads,
-                        spec.kv_heads));
-  spec.key_dim = b.positive("attention.key_length", std::max(dim / spec.heads, 1));
-  spec.value_dim = b.positive("attention.value_length", spec.key_dim);
-  b.require(static_cast<long>(spec.heads) * std::max(spec.key_dim, spec.value_dim) <= 1 << 22,
-            fmt::format("{} heads of {} are more than plait takes", spec.heads, spec.key_dim));
-  const double scale = b.number("attention.scale", 0.0);
-  spec.scale =
-      scale != 0 ? static_cast<float>(scale) : static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.key_dim)));
-  spec.pairs = traits.pairs;
-  spec.norm_heads = traits.norm_heads;
-  spec.norm_eps = static_cast<float>(b.number("attention.layer_norm_rms_epsilon"));
-  spec.qkv_bias = traits.qkv_bias;
-  spec.key_type = b.options().key_type;
-  spec.value_type = b.options().value_type;
-  spec.rotated = b.positive("rope.dimension_count", spec.key_dim);
-  b.require(spec.rotated <= spec.key_dim,
-            fmt::format("rope.dimension_count is {}, wanted at most the head size {}", spec.rotated, spec.key_dim));
-  spec.rope = b.rope(rope_keys(b, spec.rotated, traits.rope_divisors));
-  return spec;
+int layer_count(Builder& b) {
+  const int blocks = b.positive("block_count"), predicting = b.integer("nextn_predict_layers", 0);
+  b.require(blocks <= kMaxLayers, fmt::format("block_count is {}, wanted 1 to {}", blocks, kMaxLayers));
+  b.require(predicting < blocks,
+            fmt::format("nextn_predict_layers is {}, wanted fewer than the {} blocks", predicting, blocks));
+  const int layers = std::clamp(blocks - predicting, 1, kMaxLayers);
+  b.trunk(layers);
+  return layers;
 }
 
-}  // namespace
-
-Result<Model> dense_transformer(Builder& b, const DenseTraits& traits) {
+Result<Model> dense_transformer(Builder& b, const AttentionTraits& traits) {
   const int dim = b.positive("embedding_length");
-  const int layers = b.positive("block_count");
-  b.require(layers <= 512, fmt::format("block_count is {}, wanted 1 to 512", layers));
-  b.require(b.integer("expert_count", 0) == 0, "the layers have experts, which plait does not run yet");
-  const AttentionSpec mixer = attention_spec(b, traits, dim);
+  const int layers = layer_count(b);
+  b.require(b.integer("expert_count", 0) == 0, "the layers have experts, which this architecture has not in plait");
+  const AttentionSpec mixer = attention_keys(b, traits, dim);
   const GluSpec ffn{.dim = dim, .hidden = b.positive("feed_forward_length")};
   const int vocabulary = b.vocabulary();
 
   b.embed(b.model().matrix("token_embd", vocabulary, dim));
-  for (int i = 0; i < std::min(layers, 512); ++i) {
+  for (int i = 0; i < layers; ++i) {
     Scope s = b.layer(i);
     b.add({.norm = b.norm(s, "attn_norm", dim),
            .mixer = attention(mixer, s),

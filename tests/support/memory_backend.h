@@ -36,6 +36,12 @@ class MemoryBackend final : public Backend {
   void norm(const NormArgs&) override { no<int>(); }
   void rope(const RopeArgs&) override { no<int>(); }
   void attend(const AttendArgs&) override { no<int>(); }
+  void conv(const ConvArgs&) override { no<int>(); }
+  void l2_norm(const L2NormArgs&) override { no<int>(); }
+  void decay(const DecayArgs&) override { no<int>(); }
+  void recur(const RecurArgs&) override { no<int>(); }
+  void sigmoid(Tensor) override { no<int>(); }
+  void gate(const GateArgs&) override { no<int>(); }
   void add(Tensor, Tensor) override { no<int>(); }
   void gather_rows(Tensor, std::span<const int>, Tensor) override { no<int>(); }
   void host(const std::function<void(const Kernels&, ThreadPool&)>&) override { no<int>(); }

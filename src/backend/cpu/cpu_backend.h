@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/attend.h"
+#include "backend/cpu/recur.h"
 #include "base/thread_pool.h"
 #include "kernels/kernels.h"
 
@@ -17,7 +18,8 @@ struct LinearScratch;  // linear.cpp
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(const Kernels& kernels, int threads) : kernels_(kernels), pool_(threads), attend_scratch_(threads) {}
+  CpuBackend(const Kernels& kernels, int threads)
+      : kernels_(kernels), pool_(threads), attend_scratch_(threads), recur_scratch_(threads) {}
 
   std::string_view name() const override { return kernels_.name; }
   bool is_host() const override { return true; }
@@ -38,6 +40,12 @@ class CpuBackend final : public Backend {
   void norm(const NormArgs& args) override { plait::norm(args, floats()); }
   void rope(const RopeArgs& args) override { plait::rope(args, floats()); }
   void attend(const AttendArgs& args) override { plait::attend(args, floats(), attend_scratch_); }
+  void conv(const ConvArgs& args) override { plait::conv(args, floats()); }
+  void l2_norm(const L2NormArgs& args) override { plait::l2_norm(args, floats()); }
+  void decay(const DecayArgs& args) override { plait::decay(args, floats()); }
+  void recur(const RecurArgs& args) override { plait::recur(args, floats(), recur_scratch_); }
+  void sigmoid(Tensor x) override { plait::sigmoid(x, floats()); }
+  void gate(const GateArgs& args) override { plait::gate(args, floats()); }
   void add(Tensor x, Tensor y) override { plait::add(x, y, floats()); }
   void gather_rows(Tensor x, std::span<const int> rows, Tensor out) override { plait::gather_rows(x, rows, out); }
   void read(Tensor from, std::span<float> to) override { plait::read_rows(from, to); }
@@ -58,6 +66,7 @@ class CpuBackend final : public Backend {
   const Kernels& kernels_;
   ThreadPool pool_;
   AttendScratch attend_scratch_;
+  RecurScratch recur_scratch_;
   // Scratch of linear() and glu(), taken in reserve().
   std::unique_ptr<Buffer> linear_scratch_;
   int reserved_tokens_ = 0, reserved_cols_ = 0;

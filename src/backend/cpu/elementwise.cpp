@@ -17,6 +17,30 @@ void add(Tensor x, Tensor y, FloatRunner on) {
   for_each_row(on.pool, x.rows, x.cols, [&](int t) { on.kernels.add(to.row(t), from.row(t), to.row(t), to.cols); });
 }
 
+void sigmoid(Tensor x, FloatRunner on) {
+  const Mat<float> rows = x.host();
+  for_each_row(on.pool, x.rows, x.cols, [&](int t) { on.kernels.sigmoid(rows.row(t), rows.row(t), rows.cols); });
+}
+
+void decay(const DecayArgs& args, FloatRunner on) {
+  check(args.a->cols == args.alpha.cols && args.dt->cols == args.alpha.cols && args.out.cols == args.alpha.cols,
+        "a decay has one factor and one step a head");
+  const Mat<float> alpha = args.alpha.host(), out = args.out.host();
+  const auto numbers = [](const Weight& weight) {
+    return reinterpret_cast<const float*>(weight.buffer->host() + weight.offset);
+  };
+  const float *const a = numbers(*args.a), *const dt = numbers(*args.dt);
+  for_each_row(on.pool, alpha.rows, alpha.cols,
+               [&](int t) { on.kernels.decay(alpha.row(t), a, dt, out.row(t), alpha.cols); });
+}
+
+void gate(const GateArgs& args, FloatRunner on) {
+  check(args.x.rows == args.gate.rows && args.x.cols == args.gate.cols, "a gate is as wide as what it gates");
+  const Mat<float> x = args.x.host(), g = args.gate.host();
+  const auto function = on.kernels.gate[static_cast<int>(args.function)];
+  for_each_row(on.pool, x.rows, x.cols, [&](int t) { function(g.row(t), x.row(t), x.row(t), x.cols); });
+}
+
 void activate(Activation activation, Tensor gate, Tensor up, Tensor out, FloatRunner on) {
   check(gate.rows == up.rows && gate.cols == up.cols, "gate and up have one shape");
   check(out.rows == up.rows && out.cols == up.cols, "gate and result have one shape");

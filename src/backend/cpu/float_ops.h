@@ -17,6 +17,10 @@ struct FloatRunner {
 
 void norm(const NormArgs& args, FloatRunner on);
 void rope(const RopeArgs& args, FloatRunner on);
+void l2_norm(const L2NormArgs& args, FloatRunner on);
+void decay(const DecayArgs& args, FloatRunner on);
+void sigmoid(Tensor x, FloatRunner on);  // In place.
+void gate(const GateArgs& args, FloatRunner on);
 void add(Tensor x, Tensor y, FloatRunner on);  // x = x + y
 // out = act(gate) * up; `out` may be either.
 void activate(Activation activation, Tensor gate, Tensor up, Tensor out, FloatRunner on);
