@@ -8,6 +8,8 @@ namespace plait {
 
 enum class Activation { kSilu, kGeluTanh, kRelu2 };
 
+enum class Gating { kSoftmax, kSigmoid };  // Of a router's logits.
+
 // out = x * weight^T, then * tensor_scale if it is not 1, then + bias if there is one.
 struct Projection {
   const Weight* weight = nullptr;
