@@ -63,20 +63,26 @@ Unexpected template_failure(const jinja::Failure& failure, TemplateError* error)
                                                : fmt::format("template: {}", failure.message));
 }
 
-Result<std::string> render(std::string_view source, const Json& variables, const RenderOptions& options,
-                           TemplateError* error) {
+Result<std::string> render(std::string_view source, const Json& variables, std::size_t variables_bytes,
+                           const RenderOptions& options, TemplateError* error) {
   jinja::Failure failure;
+  TemplateLimits limits = options.limits;
+  limits.output_bytes += 2 * variables_bytes;
+  if (source.size() > limits.source_bytes) {
+    return template_failure(
+        {fmt::format("the source has {} bytes, wanted at most {}", source.size(), limits.source_bytes), 0}, error);
+  }
   if (!jinja::is_valid_utf8(source)) return template_failure({"the source is not UTF-8", 0}, error);
   const std::string normalized = jinja::normalize_source(source);
   std::vector<jinja::Token> tokens;
   if (!jinja::tokenize(normalized, tokens, failure)) return template_failure(failure, error);
-  jinja::Heap heap(4 * options.limits.output_bytes);
+  jinja::Heap heap(3 * limits.output_bytes);
   jinja::Names names;
   jinja::Body body;
-  if (!jinja::parse(tokens, {.heap = heap, .names = names, .depth = options.limits.depth}, body, failure)) {
+  if (!jinja::parse(tokens, {.heap = heap, .names = names, .depth = limits.depth}, body, failure)) {
     return template_failure(failure, error);
   }
-  jinja::Machine machine(heap, names, options.limits, options.now);
+  jinja::Machine machine(heap, names, limits, options.now);
   for (const auto& [name, value] : variables.items()) machine.set_variable(name, jinja::from_json(machine, value));
   std::string text;
   if (machine.failed() || !machine.run(body, text)) return template_failure(machine.failure(), error);
@@ -94,14 +100,14 @@ Result<std::string> render_template(std::string_view source, std::string_view va
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("the time '{}' is not of the form YYYY-MM-DDTHH:MM:SS", options.now));
   }
-  if (!options.continue_final_message) return render(source, *variables, options, error);
+  if (!options.continue_final_message) return render(source, *variables, variables_json.size(), options, error);
   std::string* content = final_content(*variables);
   if (!content) {
     return fail(ErrorCode::kInvalidArgument, "the last message has no text content, so it cannot be continued");
   }
   const std::string original = *content;
   *content += kContinueMark;
-  Result<std::string> text = render(source, *variables, options, error);
+  Result<std::string> text = render(source, *variables, variables_json.size(), options, error);
   return text ? cut_at_mark(std::move(*text), original) : std::move(text);
 }
 

@@ -10,9 +10,11 @@
 namespace plait {
 
 struct TemplateLimits {
-  std::int64_t steps = 10'000'000;       // Statements and expressions evaluated.
-  int depth = 200;                       // Nesting of expressions, macros and blocks.
-  std::size_t output_bytes = 64u << 20;  // Of the rendered text, and of any one string on the way.
+  std::int64_t steps = 10'000'000;      // Statements and expressions evaluated.
+  int depth = 200;                      // Nesting of expressions, macros and blocks.
+  std::size_t source_bytes = 1u << 20;  // Of the template. The largest that makers publish have some 30 KiB.
+  // Of the rendered text, and of any one string on the way; besides, twice the bytes of the variables.
+  std::size_t output_bytes = 8u << 20;
 };
 
 struct RenderOptions {

@@ -168,6 +168,33 @@ class BadInput(unittest.TestCase):
                 path = self.changed(lambda gguf: gguf.keys.__setitem__("tokenizer.chat_template", (STRING, source)))
                 self.refused(plait("run", path, "-p", "hi", "-n", "1"), "template line", wanted)
 
+    def test_a_hostile_template_is_refused_in_little_memory(self):
+        count = "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:]); " \
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024); sys.exit(done.returncode)"
+        double = "{%% set ns = namespace(x=%s) %%}{%% for i in range(100) %%}{%% set ns.x = %s %%}{%% endfor %%}"
+        cases = [
+            (double % ("'x'", "ns.x + ns.x"), "a value of 16777216 bytes is too large"),
+            (double % ("'x'", "ns.x ~ ns.x"), "too large"),
+            (double % ("[1]", "ns.x + ns.x"), "too large"),
+            (double % ("'x'", "ns.x ~ ns.x") + "{{ ns.x }}", "too large"),
+            ("{{ ('x' * 8000000).split('x') }}", "too large"),
+            ("{{ ('x,' * 4000000)|wordwrap(3) }}", "too large"),
+            ("{{ ('x' * 8000000)|replace('x', 'yyyyyyyyy') }}", "too large"),
+            ("{% for i in range(99999) %}{{ 'x' * 1000 }}{% endfor %}", "bytes of text"),
+            ("x{{ 1 }}" * 4000000, "the source has 32000000 bytes, wanted at most 1048576"),
+        ]
+        template, messages = self.path("t.jinja"), self.path("m.json")
+        with open(messages, "w") as file:
+            json.dump([{"role": "user", "content": "hi"}], file)
+        for source, wanted in cases:
+            with self.subTest(source=source[:60]):
+                with open(template, "w") as file:
+                    file.write(source)
+                done = subprocess.run([sys.executable, "-c", count, PROGRAM, "render", "--template", template,
+                                       "--messages", messages], capture_output=True, timeout=60)
+                self.refused(done, "template", wanted)
+                self.assertLess(int(done.stdout), 100 + len(source) // 500000)
+
     def test_values_that_are_no_numbers_are_found_and_named(self):
         def spoil(gguf):
             gguf.tensor(b"blk.1.attn_norm.weight")[3] = struct.pack("<f", float("nan")) * 64

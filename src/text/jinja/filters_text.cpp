@@ -145,6 +145,7 @@ Value wordwrap_filter(Machine& m, const Value& s, Args arguments) {
   rules.width = static_cast<std::size_t>(width);
   rules.break_long_words = bound[1].missing() || truth(bound[1]);
   rules.break_on_hyphens = bound[3].missing() || truth(bound[3]);
+  if (!m.has_room(s.text().size() * sizeof(std::u32string))) return {};  // Each character may be a piece of its own.
   const std::string joint = bound[2].is_string() ? bound[2].text() : "\n";
   std::string out;
   bool first = true;

@@ -163,6 +163,19 @@ Value strings(Machine& m, const std::vector<std::string>& parts) {
   return m.list(std::move(items));
 }
 
+// What a piece takes before it is a value, which the heap counts.
+constexpr std::size_t kPieceBytes = sizeof(std::string);
+
+bool has_room_for_pieces(Machine& m, std::string_view text, std::string_view separator) {
+  if (separator.empty()) return true;  // An error anyway.
+  std::size_t pieces = 1;
+  for (std::size_t at = text.find(separator); at != std::string_view::npos; at = text.find(separator, at)) {
+    ++pieces;
+    at += separator.size();
+  }
+  return m.has_room(pieces * kPieceBytes);
+}
+
 Value split(Machine& m, const Value& self, Args arguments, bool from_right) {
   const auto bound = bind(m, "split", arguments, {"sep", "maxsplit"});
   if (m.failed()) return {};
@@ -174,9 +187,13 @@ Value split(Machine& m, const Value& self, Args arguments, bool from_right) {
   }
   std::vector<std::string> parts;
   if (!given(bound[0])) {
+    const auto blanks =
+        std::count_if(self.text().begin(), self.text().end(), [](char c) { return c >= 0 && c <= ' '; });
+    if (!m.has_room((static_cast<std::size_t>(blanks) + 1) * kPieceBytes)) return {};
     parts = split_space(self.text(), most, from_right);
   } else {
     if (!string_argument(m, bound[0], "split: sep")) return {};
+    if (!has_room_for_pieces(m, self.text(), bound[0].text())) return {};
     if (bound[0].text().empty()) return m.fail("empty separator");
     parts = split_at(self.text(), bound[0].text(), most, from_right);
   }

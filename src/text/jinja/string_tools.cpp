@@ -55,20 +55,20 @@ std::vector<std::u32string> chunks_of(std::u32string_view line, bool break_on_hy
 std::vector<std::u32string> wrap_line(std::u32string_view line, const WrapRules& rules) {
   std::vector<std::u32string> chunks = chunks_of(line, rules.break_on_hyphens), lines;
   const auto is_blank = [](const std::u32string& chunk) { return is_plain_space(chunk[0]); };
-  std::size_t next = 0;
+  std::size_t next = 0, cut = 0;  // Of the next chunk, `cut` characters are in lines already.
   while (next < chunks.size()) {
     std::vector<std::u32string> current;
     std::size_t length = 0;
-    if (is_blank(chunks[next]) && !lines.empty()) ++next;
-    for (; next < chunks.size() && length + chunks[next].size() <= rules.width; ++next) {
-      length += chunks[next].size();
-      current.push_back(chunks[next]);
+    if (cut == 0 && is_blank(chunks[next]) && !lines.empty()) ++next;
+    for (; next < chunks.size() && length + chunks[next].size() - cut <= rules.width; ++next, cut = 0) {
+      length += chunks[next].size() - cut;
+      current.push_back(chunks[next].substr(cut));
     }
-    if (next < chunks.size() && chunks[next].size() > rules.width) {
-      std::u32string& chunk = chunks[next];
+    if (next < chunks.size() && chunks[next].size() - cut > rules.width) {
+      const std::u32string& chunk = chunks[next];
       if (rules.break_long_words) {
         const std::size_t space = std::max<std::size_t>(rules.width - length, length == 0 ? 1 : 0);
-        if (space > 0) current.push_back(chunk.substr(0, space)), chunk.erase(0, space);
+        if (space > 0) current.push_back(chunk.substr(cut, space)), cut += space;
       } else if (current.empty()) {
         current.push_back(chunk);
         ++next;
