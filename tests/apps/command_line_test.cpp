@@ -111,7 +111,7 @@ TEST(OnRun, GivesEachKindOfErrorItsExitStatus) {
     CLI::App app;
     Context context;
     CLI::App& command = add_command(app, CommandGroup::kUse, {"work", "works", ""});
-    on_run(command, context, [code = code] { return Result<void>(fail(code, "for the test")); });
+    on_run(command, context, [wanted = code] { return Result<void>(fail(wanted, "for the test")); });
     app.parse("work");
     EXPECT_EQ(context.exit_status, status);
   }
