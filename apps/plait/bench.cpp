@@ -1,6 +1,7 @@
 // plait bench: how fast a model runs here.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 

@@ -1,6 +1,7 @@
 // plait eval: perplexity of a text.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 

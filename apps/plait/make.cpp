@@ -1,6 +1,7 @@
 // plait make: writes a random model.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <thread>
 

@@ -1,6 +1,7 @@
 // SHA-256, by OpenSSL's libcrypto.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "engine/vocabulary_source.h"
 #include "support/golden_lines.h"
 #include "text/detokenizer.h"

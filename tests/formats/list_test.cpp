@@ -1,6 +1,7 @@
 // The list of formats: lookups, names of what is not read, and what each entry must have.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "formats/all.h"

@@ -2,6 +2,7 @@
 // plain loop.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 

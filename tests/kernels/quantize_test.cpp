@@ -1,6 +1,7 @@
 // Activations to 8-bit codes, against the plain rule of linear-kernels.md 3.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "support/for_each_isa.h"

@@ -1,6 +1,7 @@
 // Golden models: logits, residual stream and greedy continuation against transformers in float64.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "models/registry.h"

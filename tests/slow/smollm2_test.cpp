@@ -1,6 +1,7 @@
 // SmolLM2-135M-Instruct, where its file is there: against the float64 pass over its dequantized weights, and its bits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>

@@ -1,6 +1,7 @@
 // The float rules in plain code: one IEEE operation or one std::fma at a time, never contracted.
 #include "support/float_reference.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>

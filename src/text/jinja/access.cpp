@@ -1,6 +1,8 @@
 // Reaching into values: attributes, items, slices, length and iteration.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "text/jinja/operations.h"
 #include "text/jinja/unicode.h"
 

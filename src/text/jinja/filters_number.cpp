@@ -1,6 +1,7 @@
 // Filters that make numbers, and those that pass a value on.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 

@@ -1,6 +1,7 @@
 // Values as text, the way Python's str() and repr() print them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
