@@ -29,7 +29,7 @@ struct Avx512 {
   static constexpr int kDirectTiles = 2;   // Tiles that the direct kernel takes at once.
   static constexpr int kDirectTokens = 6;  // Tokens, at most; one less for formats of two scales.
   static constexpr int kFloatTokens = 8;   // The same for float weights.
-  static constexpr int kRecurTile = 16;  // Accumulators of sixteen lanes in a recurrence.
+  static constexpr int kRecurTile = 16;    // Accumulators of sixteen lanes in a recurrence.
 
   struct F32x16 {
     __m512 v;
@@ -106,11 +106,22 @@ struct Avx512 {
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
   }
+  // Two trees at a time, from halves on: the upper half of a register is folded onto the lower one, as in tree().
+  [[gnu::always_inline]] static __m512 fold8(__m512 a, __m512 b) {
+    return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
+  }
+  [[gnu::always_inline]] static __m512 fold4(__m512 a, __m512 b) {
+    return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));
+  }
+  [[gnu::always_inline]] static __m512 four_trees(const F32x16* a) {  // a[0], a[4], a[8], a[12]: a lane of four each.
+    return fold4(fold8(a[0].v, a[4].v), fold8(a[8].v, a[12].v));
+  }
+  [[gnu::always_inline]] static __m512 fold2(__m512 a, __m512 b) {
+    return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x44), _mm512_shuffle_ps(a, b, 0xee));
+  }
   [[gnu::always_inline]] static F32x16 tree16(const F32x16* a) {
-    // Sums of halves first: each step joins two vectors and keeps the order of tree().
-    alignas(64) float sums[16];
-    for (int i = 0; i < 16; ++i) sums[i] = tree(a[i]);
-    return load(sums);
+    const __m512 even = fold2(four_trees(a), four_trees(a + 1)), odd = fold2(four_trees(a + 2), four_trees(a + 3));
+    return {_mm512_add_ps(_mm512_shuffle_ps(even, odd, 0x88), _mm512_shuffle_ps(even, odd, 0xdd))};
   }
   [[gnu::always_inline]] static float max_across(F32x16 a) { return _mm512_reduce_max_ps(a.v); }
 

@@ -13,9 +13,12 @@ template <class V, int R, int W>
                                             std::ptrdiff_t ld, int n) {
   for (int j = 0; j < n; ++j, b += ld, coef += step) {
     typename V::F32x16 row[W];
+#pragma GCC unroll 16
     for (int w = 0; w < W; ++w) row[w] = V::load(b + 16 * w);
+#pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
       const typename V::F32x16 c = V::set(coef[r * row_stride]);
+#pragma GCC unroll 16
       for (int w = 0; w < W; ++w) acc[r][w] = V::fma(c, row[w], acc[r][w]);
     }
   }
@@ -23,14 +26,19 @@ template <class V, int R, int W>
 
 template <class V, int R, int W>
 [[gnu::always_inline]] inline void clear(typename V::F32x16 (&acc)[R][W]) {
-  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
     for (int w = 0; w < W; ++w) acc[r][w] = V::set(0.0f);
+  }
 }
 
 template <class V, int R, int W>
 [[gnu::always_inline]] inline void scale_rows(typename V::F32x16 (&acc)[R][W], const float* z) {
+#pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
     const typename V::F32x16 factor = V::set(z[r]);
+#pragma GCC unroll 16
     for (int w = 0; w < W; ++w) acc[r][w] = V::mul(factor, acc[r][w]);
   }
 }
@@ -41,6 +49,7 @@ template <class V, int W>
   const typename V::F32x16 beta = V::set(a.beta[static_cast<std::ptrdiff_t>(row) * a.beta_stride]);
   const float* const v = a.v + row * a.v_stride + col;
   float* const u = a.u + static_cast<std::ptrdiff_t>(a.first + row) * a.value_dim + col;
+#pragma GCC unroll 16
   for (int w = 0; w < W; ++w) {
     x[w] = V::mul(beta, V::sub(V::load(v + 16 * w), x[w]));
     V::store(u + 16 * w, x[w]);
@@ -63,10 +72,13 @@ void recur_tile(const RecurRowsArgs& a, int row, int col) {
     scale_rows<V>(x, a.z + row);
   }
   rows_fma<V>(x, c, kChunkRows, 1, a.u + col, a.value_dim, before);
+#pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
     finish_update<V>(a, row + r, col, x[r]);
+#pragma GCC unroll 16
     for (int later = r + 1; later < R; ++later) {
       const F factor = V::set(c[later * kChunkRows + before + r]);
+#pragma GCC unroll 16
       for (int w = 0; w < W; ++w) x[later][w] = V::fma(factor, x[r][w], x[later][w]);
     }
   }
@@ -78,11 +90,15 @@ void recur_tile(const RecurRowsArgs& a, int row, int col) {
   }
   rows_fma<V>(y, d, kChunkRows, 1, a.u + col, a.value_dim, before);
   const float* const u = a.u + static_cast<std::ptrdiff_t>(before) * a.value_dim + col;
+#pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
     for (int j = 0; j <= r; ++j) {
       const F factor = V::set(d[r * kChunkRows + before + j]);
+#pragma GCC unroll 16
       for (int w = 0; w < W; ++w) y[r][w] = V::fma(factor, V::load(u + j * a.value_dim + 16 * w), y[r][w]);
     }
+#pragma GCC unroll 16
     for (int w = 0; w < W; ++w) V::store(a.out + (row + r) * a.out_stride + col + 16 * w, y[r][w]);
   }
 }
@@ -100,6 +116,7 @@ void recur_one(const RecurRowsArgs& a, int row, int col) {
     const float* b = a.anchor + col;
     for (int i = 0; i < a.key_dim; ++i, b += a.value_dim) {
       const F key = V::set(k[i]), query = V::set(q[i]);
+#pragma GCC unroll 16
       for (int w = 0; w < W; ++w) {
         const F s = V::load(b + 16 * w);
         acc[0][w] = V::fma(key, s, acc[0][w]);
@@ -114,6 +131,7 @@ void recur_one(const RecurRowsArgs& a, int row, int col) {
   const float* u = a.u + col;
   for (int j = 0; j < before; ++j, u += a.value_dim) {
     const F key = V::set(c[j]), query = V::set(d[j]);
+#pragma GCC unroll 16
     for (int w = 0; w < W; ++w) {
       const F s = V::load(u + 16 * w);
       acc[0][w] = V::fma(key, s, acc[0][w]);
@@ -122,6 +140,7 @@ void recur_one(const RecurRowsArgs& a, int row, int col) {
   }
   finish_update<V>(a, row, col, acc[0]);
   const F last = V::set(d[before]);
+#pragma GCC unroll 16
   for (int w = 0; w < W; ++w) V::store(a.out + row * a.out_stride + col + 16 * w, V::fma(last, acc[0][w], acc[1][w]));
 }
 
@@ -148,13 +167,19 @@ void fold_tile(const RecurRowsArgs& a, int i, int col) {
   if (a.anchor != nullptr) {
     const typename V::F32x16 e = V::set(a.e);
     const float* const from = a.anchor + static_cast<std::ptrdiff_t>(i) * a.value_dim + col;
-    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
       for (int w = 0; w < W; ++w) acc[r][w] = V::mul(e, V::load(from + r * a.value_dim + 16 * w));
+    }
   }
   rows_fma<V>(acc, a.w + i, 1, a.key_dim, a.u + col, a.value_dim, kChunkRows);
   float* const to = a.fold + static_cast<std::ptrdiff_t>(i) * a.value_dim + col;
-  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 16
     for (int w = 0; w < W; ++w) V::store(to + r * a.value_dim + 16 * w, acc[r][w]);
+  }
 }
 
 template <class V, int R, int W>
@@ -198,16 +223,20 @@ void recur_rows(const RecurRowsArgs& a) {
 // p[t][j] = dot16(k_t, k_j) and r[t][j] = dot16(q_t, k_j), for rows t of the args and all j <= t; others may be
 // anything. T rows by J keys at once.
 template <class V, int T, int J>
-void pair_tile(const RecurPairsArgs& a, int row, int j) {
+[[gnu::always_inline]] inline void pair_tile(const RecurPairsArgs& a, int row, int j) {
   using F = typename V::F32x16;
   F sums[T * 2 * J];
-  for (F& sum : sums) sum = V::set(0.0f);
+#pragma GCC unroll 16
+  for (int n = 0; n < T * 2 * J; ++n) sums[n] = V::set(0.0f);
   for (int i = 0; i < a.key_dim; i += 16) {
     F keys[J];
+#pragma GCC unroll 16
     for (int n = 0; n < J; ++n) keys[n] = V::load(a.k + static_cast<std::ptrdiff_t>(j + n) * a.key_dim + i);
+#pragma GCC unroll 16
     for (int t = 0; t < T; ++t) {
       const F k = V::load(a.k + static_cast<std::ptrdiff_t>(a.first + row + t) * a.key_dim + i);
       const F q = V::load(a.q + (row + t) * a.q_stride + i);
+#pragma GCC unroll 16
       for (int n = 0; n < J; ++n) {
         sums[(2 * t) * J + n] = V::fma(k, keys[n], sums[(2 * t) * J + n]);
         sums[(2 * t + 1) * J + n] = V::fma(q, keys[n], sums[(2 * t + 1) * J + n]);
@@ -218,9 +247,12 @@ void pair_tile(const RecurPairsArgs& a, int row, int j) {
   if constexpr (T * 2 * J == 16) {
     V::store(totals, V::tree16(sums));
   } else {
+#pragma GCC unroll 16
     for (int n = 0; n < T * 2 * J; ++n) totals[n] = V::tree(sums[n]);
   }
+#pragma GCC unroll 16
   for (int t = 0; t < T; ++t) {
+#pragma GCC unroll 16
     for (int n = 0; n < J; ++n) {
       a.p[(row + t) * kChunkRows + j + n] = totals[(2 * t) * J + n];
       a.r[(row + t) * kChunkRows + j + n] = totals[(2 * t + 1) * J + n];
