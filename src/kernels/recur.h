@@ -6,6 +6,8 @@
 
 namespace plait {
 
+constexpr int kOnePanel = 128;  // Columns of one row that are computed together.
+
 // acc[r][w] += coef[r * row_stride + j * step] * b[j * ld + 16 w] for j ascending.
 template <class V, int R, int W>
 [[gnu::always_inline]] inline void rows_fma(typename V::F32x16 (&acc)[R][W], const float* coef,
@@ -103,57 +105,83 @@ void recur_tile(const RecurRowsArgs& a, int row, int col) {
   }
 }
 
-// One row: its key and its query share each load of the anchor.
+// acc = the sums as they stand, plus `n` rows from b on, keys and queries together; stored again.
 template <class V, int W>
-void recur_one(const RecurRowsArgs& a, int row, int col) {
+[[gnu::always_inline]] inline void add_rows(float* sums, const float* k, const float* q, const float* b,
+                                            std::ptrdiff_t ld, int n) {
   using F = typename V::F32x16;
-  const int before = a.first + row;
   F acc[2][W];
-  clear<V>(acc);
-  if (a.anchor != nullptr) {
-    const float* const k = a.k + static_cast<std::ptrdiff_t>(before) * a.key_dim;
-    const float* const q = a.q + row * a.q_stride;
-    const float* b = a.anchor + col;
-    for (int i = 0; i < a.key_dim; ++i, b += a.value_dim) {
-      const F key = V::set(k[i]), query = V::set(q[i]);
 #pragma GCC unroll 16
-      for (int w = 0; w < W; ++w) {
-        const F s = V::load(b + 16 * w);
-        acc[0][w] = V::fma(key, s, acc[0][w]);
-        acc[1][w] = V::fma(query, s, acc[1][w]);
-      }
-    }
-    const float z[2] = {a.z[row], a.z[row]};
-    scale_rows<V>(acc, z);
+  for (int w = 0; w < W; ++w) {
+    acc[0][w] = V::load(sums + 16 * w);
+    acc[1][w] = V::load(sums + kOnePanel + 16 * w);
   }
-  const float* const c = a.c + row * kChunkRows;
-  const float* const d = a.d + row * kChunkRows;
-  const float* u = a.u + col;
-  for (int j = 0; j < before; ++j, u += a.value_dim) {
-    const F key = V::set(c[j]), query = V::set(d[j]);
+  for (int i = 0; i < n; ++i, b += ld) {
+    const F key = V::set(k[i]), query = V::set(q[i]);
 #pragma GCC unroll 16
     for (int w = 0; w < W; ++w) {
-      const F s = V::load(u + 16 * w);
+      const F s = V::load(b + 16 * w);
       acc[0][w] = V::fma(key, s, acc[0][w]);
       acc[1][w] = V::fma(query, s, acc[1][w]);
     }
   }
-  finish_update<V>(a, row, col, acc[0]);
-  const F last = V::set(d[before]);
 #pragma GCC unroll 16
-  for (int w = 0; w < W; ++w) V::store(a.out + row * a.out_stride + col + 16 * w, V::fma(last, acc[0][w], acc[1][w]));
+  for (int w = 0; w < W; ++w) {
+    V::store(sums + 16 * w, acc[0][w]);
+    V::store(sums + kOnePanel + 16 * w, acc[1][w]);
+  }
+}
+
+template <class V, int W>
+[[gnu::always_inline]] inline void add_row_tiles(float* sums, const float* k, const float* q, const float* b,
+                                                 std::ptrdiff_t ld, int n, int columns) {
+  int c = 0;
+  for (; c + 16 * W <= columns; c += 16 * W) add_rows<V, W>(sums + c, k, q, b + c, ld, n);
+  for (; c < columns; c += 16) add_rows<V, 1>(sums + c, k, q, b + c, ld, n);
+}
+
+// One row: its key and its query share each load of the anchor. Where registers do not hold a panel's sums, a few rows
+// of the anchor are taken at a time, so that it is read from front to back.
+template <class V>
+void recur_one(const RecurRowsArgs& a, int row, int col, int end) {
+  using F = typename V::F32x16;
+  constexpr int W = V::kRecurTile / 2, kRows = 16 * W >= kOnePanel ? 1 << 20 : 16;
+  const int before = a.first + row, columns = end - col;
+  alignas(64) float sums[2 * kOnePanel];
+  for (int c = 0; c < columns; c += 16) {
+    V::store(sums + c, V::set(0.0f));
+    V::store(sums + kOnePanel + c, V::set(0.0f));
+  }
+  if (a.anchor != nullptr) {
+    const float* const k = a.k + static_cast<std::ptrdiff_t>(before) * a.key_dim;
+    const float* const q = a.q + row * a.q_stride;
+    for (int i = 0; i < a.key_dim; i += kRows) {
+      const int n = a.key_dim - i < kRows ? a.key_dim - i : kRows;
+      const float* const b = a.anchor + static_cast<std::ptrdiff_t>(i) * a.value_dim + col;
+      add_row_tiles<V, W>(sums, k + i, q + i, b, a.value_dim, n, columns);
+      if constexpr (16 * W >= kOnePanel) break;
+    }
+    const F z = V::set(a.z[row]);
+    for (int c = 0; c < columns; c += 16) {
+      V::store(sums + c, V::mul(z, V::load(sums + c)));
+      V::store(sums + kOnePanel + c, V::mul(z, V::load(sums + kOnePanel + c)));
+    }
+  }
+  const float *const c_row = a.c + row * kChunkRows, *const d_row = a.d + row * kChunkRows;
+  add_row_tiles<V, W>(sums, c_row, d_row, a.u + col, a.value_dim, before, columns);
+  const F last = V::set(d_row[before]);
+  float* const out = a.out + row * a.out_stride + col;
+  for (int c = 0; c < columns; c += 16) {
+    F x[1] = {V::load(sums + c)};
+    finish_update<V>(a, row, col + c, x);
+    V::store(out + c, V::fma(last, x[0], V::load(sums + kOnePanel + c)));
+  }
 }
 
 // The columns [col, end) of R rows, in tiles of W vectors and then of fewer.
 template <class V, int R, int W>
 void recur_columns(const RecurRowsArgs& a, int row, int col, int end) {
-  for (; col + 16 * W <= end; col += 16 * W) {
-    if constexpr (R == 1) {
-      recur_one<V, W>(a, row, col);
-    } else {
-      recur_tile<V, R, W>(a, row, col);
-    }
-  }
+  for (; col + 16 * W <= end; col += 16 * W) recur_tile<V, R, W>(a, row, col);
   if constexpr (W > 1) {
     if (col < end) recur_columns<V, R, W / 2>(a, row, col, end);
   }
@@ -182,13 +210,13 @@ void fold_tile(const RecurRowsArgs& a, int i, int col) {
   }
 }
 
+// Rows outside, so that both states are walked from front to back.
 template <class V, int R, int W>
-void fold_columns(const RecurRowsArgs& a, int col, int end) {
-  for (; col + 16 * W <= end; col += 16 * W) {
-    for (int i = 0; i < a.key_dim; i += R) fold_tile<V, R, W>(a, i, col);
-  }
-  if constexpr (W > 1) {
-    if (col < end) fold_columns<V, R, W / 2>(a, col, end);
+void fold_columns(const RecurRowsArgs& a, int begin, int end) {
+  for (int i = 0; i < a.key_dim; i += R) {
+    int col = begin;
+    for (; col + 16 * W <= end; col += 16 * W) fold_tile<V, R, W>(a, i, col);
+    for (; col < end; col += 16) fold_tile<V, R, 1>(a, i, col);
   }
 }
 
@@ -215,7 +243,11 @@ void recur_rows(const RecurRowsArgs& a) {
     recur_some<V, 8>(a, row, col, end);
     recur_some<V, 4>(a, row, col, end);
     recur_some<V, 2>(a, row, col, end);
-    for (; row < a.count; ++row) recur_columns<V, 1, kRecurTile<V> / 2>(a, row, col, end);
+    for (; row < a.count; ++row) {
+      for (int part = col; part < end; part += kOnePanel) {
+        recur_one<V>(a, row, part, end - part < kOnePanel ? end : part + kOnePanel);
+      }
+    }
     if (a.fold != nullptr) fold_columns<V, kRecurTile<V> / 2, 2>(a, col, end);
   }
 }
