@@ -1,4 +1,4 @@
-// The gated delta rule, anchored against classic. This file is longer than most: all forms side by side.
+// The gated delta rule, anchored against classic. This file is long: all forms side by side.
 // One thread; prefill, decode and the check of a draft. Figures are ns a token and head.
 //
 //   recur_bench --benchmark_enable_random_interleaving=true --benchmark_filter='decode/'
