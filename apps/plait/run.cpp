@@ -1,5 +1,6 @@
 // plait run: answers a prompt, or chats.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 #include <random>
@@ -19,7 +20,7 @@ struct RunOptions {
   CommonOptions common;
   std::string model, system;
   std::optional<std::string> prompt, file;  // Given and empty is a prompt too, not a chat.
-  bool raw = false, json = false;
+  bool raw = false, json = false, stats = false;
   int max_tokens = -1;
   std::optional<double> temp, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty;
   std::optional<int> top_k, repeat_last_n;
@@ -115,6 +116,17 @@ Result<void> answer_once(Engine& engine, const RunOptions& options, const std::s
   return {};
 }
 
+void print_expert_counts(const Engine& engine) {
+  const std::vector<std::vector<std::uint64_t>> layers = engine.expert_counts();
+  bool any = false;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (layers[i].empty()) continue;
+    any = true;
+    fmt::print(stderr, "plait: layer {}, how often each expert was chosen: {}\n", i, fmt::join(layers[i], " "));
+  }
+  if (!any) fmt::print(stderr, "plait: the model has no experts to count\n");
+}
+
 Result<void> run(const RunOptions& options, Context& context) {
   if (options.prompt && options.file) return context.usage("run: only one of -p and -f is wanted");
   std::string prompt = options.prompt.value_or("");
@@ -137,12 +149,14 @@ Result<void> run(const RunOptions& options, Context& context) {
     fmt::print(stderr, "plait: {} on {} threads with {}, context {}, loaded in {:.2f} s\n", info.architecture,
                info.threads, info.isa, info.context, load_s);
   }
-  if (!chats) return answer_once(*engine, options, prompt, load_s, context);
   Request request;
   request.sampling = sampling(options, engine->info().sampling);
   request.max_tokens = options.max_tokens;
   request.stop = options.stop;
-  return chat(*engine, options.system, request);
+  Result<void> done =
+      chats ? chat(*engine, options.system, request) : answer_once(*engine, options, prompt, load_s, context);
+  if (done && options.stats) print_expert_counts(*engine);
+  return done;
 }
 
 void add_sampling_flags(CLI::App& command, RunOptions& options) {
@@ -198,6 +212,7 @@ void add_run(CLI::App& app, Context& context) {
       ->type_name("TEXT")
       ->allow_extra_args(false);
   command.add_flag("--json", options.json, "print one JSON object");
+  command.add_flag("--stats", options.stats, "say in the end how often each expert was chosen");
   add_sampling_flags(command, options);
   add_common_options(command, options.common);
   on_run(command, context, [&options, &context] { return run(options, context); });

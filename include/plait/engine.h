@@ -183,6 +183,9 @@ class Engine {
   // Waits for the whole answer; `watch`, if set, sees each event. A request that ends with kError is an error.
   Result<Completion> generate(Request request, const std::function<void(const Event&)>& watch = {});
   int open_streams() const;
+  // How often each expert was chosen by a token since the engine was opened, one list a layer; empty for a layer
+  // without experts.
+  std::vector<std::vector<std::uint64_t>> expert_counts() const;
 
   Result<std::vector<Token>> tokenize(std::string_view text, bool add_special = true, bool parse_special = true) const;
   std::string detokenize(const std::vector<Token>& tokens, bool special = true) const;

@@ -30,6 +30,8 @@ class Backend {
   // Takes the scratch memory of steps of at most `tokens` tokens over weights of at most `cols` inputs. Before the
   // first step.
   virtual Result<void> reserve(int tokens, int cols) = 0;
+  // The same for experts() of this routing over `hidden` values; the largest call counts.
+  virtual Result<void> reserve_experts(int tokens, const Routing& routing, int hidden) = 0;
 
   // Bytes that load() takes for a matrix of this format and shape; a multiple of 64.
   virtual std::size_t weight_bytes(const Format& format, int rows, int cols) const = 0;
@@ -45,6 +47,7 @@ class Backend {
   // Several projections of one input at once (q, k and v); each output element is that of linear-kernels.md 1.
   virtual void linear(Tensor x, std::span<const Projection> projections) = 0;
   virtual void glu(const GluArgs& args) = 0;
+  virtual void experts(const ExpertArgs& args) = 0;
   virtual void norm(const NormArgs& args) = 0;
   virtual void rope(const RopeArgs& args) = 0;
   virtual void attend(const AttendArgs& args) = 0;

@@ -1,6 +1,10 @@
 // The argument structs of a backend's operations.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <span>
+
 #include "backend/batch.h"
 #include "backend/tensor.h"
 
@@ -131,6 +135,40 @@ enum class GateFunction { kSigmoid, kSilu, kIdentity };
 struct GateArgs {
   Tensor x, gate;
   GateFunction function = GateFunction::kSigmoid;
+};
+
+// Which experts a token takes, and with what weights (linear-kernels.md 7.4, routing).
+struct Routing {
+  Gating gating = Gating::kSoftmax;
+  int experts = 0, used = 0;
+  int groups = 1, groups_used = 1;  // Of equal size; at most kMaxExpertGroups.
+  const Weight* bias = nullptr;     // A vector of f32 that counts in the choice and not in the weights; or null.
+  bool normalise = true;            // By their sum plus `guard`.
+  float guard = 0;
+  float scale = 1;  // Of the weights, in the end; 0 and 1: none.
+};
+constexpr int kMaxExpertGroups = 64;
+
+// One matrix for each expert, and what its products are multiplied by: a vector of f32, or null.
+struct ExpertStack {
+  const Weight* weight = nullptr;
+  const Weight* scale = nullptr;
+};
+
+// out = the weighted sum over a token's experts, best first, of down(act(gate x) * up x); then plus the shared expert's
+// output. Only the weights of experts that some token chose are read.
+struct ExpertArgs {
+  Tensor x;       // [tokens, dim]
+  Tensor logits;  // [tokens, experts], of the router; overwritten.
+  Routing routing;
+  ExpertStack gate, up, down;
+  Activation activation = Activation::kSilu;
+  Tensor hidden;                                 // [tokens * used, gate rows] to work with,
+  Tensor products;                               // and [tokens * used, dim].
+  Tensor shared;                                 // [tokens, dim]; or nothing.
+  Tensor shared_gate;                            // [tokens, 1]: `shared` counts times the sigmoid of it; or nothing.
+  Tensor out;                                    // [tokens, dim]; not x.
+  std::span<std::atomic<std::uint64_t>> counts;  // How often each expert was chosen is added; or empty.
 };
 
 }  // namespace plait

@@ -31,8 +31,19 @@ struct TensorPlan {
   // The file's rows come in groups of parts of so many rows each; they are held part by part, groups in order. Empty:
   // as they come.
   std::vector<int> parts = {};
+  // A stack: so many matrices, of which a token uses a few. Zero: one matrix.
+  int experts = 0, experts_used = 0;
+  // The rows are those from `first_row` on of the `file_rows` that each matrix of the stack has. Zero: all.
+  int first_row = 0, file_rows = 0;
 
   bool is_matrix() const { return kind == TensorKind::kMatrix || kind == TensorKind::kFloatMatrix; }
+};
+
+// The shape of a stack of experts' matrices.
+struct StackShape {
+  int rows = 0, cols = 0;
+  int experts = 0, used = 0;
+  int first_row = 0, file_rows = 0;  // As in TensorPlan.
 };
 
 // Where weights come from: a file, or a plan that only records what is wanted. Remembers its first error; what it
@@ -81,6 +92,18 @@ class Scope {
     projection.tensor_scale = source_.scalar(full(name, ".scale"), 1.0f);
     source_.scalar(full(name, ".input_scale"), 1.0f);  // Known, and without meaning for our activations.
     return projection;
+  }
+  // The matrices of all experts, with a factor for each where they are there.
+  ExpertStack stack(std::string_view name, const StackShape& shape) {
+    TensorPlan plan{full(name, ".weight"), TensorKind::kMatrix, shape.rows, shape.cols};
+    plan.experts = shape.experts;
+    plan.experts_used = shape.used;
+    plan.first_row = shape.first_row;
+    plan.file_rows = shape.file_rows;
+    ExpertStack stack;
+    stack.weight = source_.request(plan, Presence::kRequired);
+    stack.scale = source_.request({full(name, ".scale"), TensorKind::kNorm, 1, shape.experts}, Presence::kOptional);
+    return stack;
   }
 
  private:

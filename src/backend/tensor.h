@@ -40,9 +40,9 @@ struct Tensor {
   Mat<float> host() const { return {reinterpret_cast<float*>(buffer->host() + offset), rows, cols, stride}; }
 };
 
-// An immutable matrix as its backend stores it, [rows = outputs, cols = inputs]; or a vector, rows = 1. A view into
-// memory that the Model owns. How it lies there is the backend's choice at load; nothing above backend/ may assume the
-// file's layout.
+// An immutable matrix as its backend stores it, [rows = outputs, cols = inputs]; or a vector, rows = 1; or a stack of
+// such matrices, one for each expert. A view into memory that the Model owns. How it lies there is the backend's choice
+// at load; nothing above backend/ may assume the file's layout.
 struct Weight {
   const Format* format = nullptr;
   int rows = 0;
@@ -51,6 +51,7 @@ struct Weight {
   std::size_t offset = 0;
   std::size_t bytes = 0;       // Taken in the buffer.
   std::size_t file_bytes = 0;  // In the file: what one pass over it counts as read.
+  int experts = 1;             // Matrices of a stack; each takes the same part of `bytes`.
 };
 
 }  // namespace plait

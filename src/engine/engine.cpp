@@ -136,6 +136,8 @@ const ModelInfo& Engine::info() const { return state_->info; }
 
 int Engine::open_streams() const { return state_->core->open_streams(); }
 
+std::vector<std::vector<std::uint64_t>> Engine::expert_counts() const { return state_->loaded.model->expert_counts(); }
+
 Result<Stream> Engine::submit(Request request) {
   Result<std::vector<Token>> prompt = prompt_tokens(request, state_->tools());
   if (!prompt) return fail(prompt.error());

@@ -129,8 +129,9 @@ Result<void> write_tensor(const TensorPlan& tensor, const RandomTensor& values, 
   const std::int64_t row_bytes = std::int64_t{tensor.cols} / format.info.block_values * format.info.block_bytes;
   const int rows_at_once = static_cast<int>(std::clamp<std::int64_t>(kPieceValues / tensor.cols, 1, tensor.rows));
   std::vector<std::byte> bytes(static_cast<std::size_t>(rows_at_once * row_bytes));
-  for (int row = 0; row < tensor.rows; row += rows_at_once) {
-    const int rows = std::min(rows_at_once, tensor.rows - row);
+  const std::int64_t all_rows = std::int64_t{tensor.rows} * std::max(tensor.experts, 1);
+  for (std::int64_t row = 0; row < all_rows; row += rows_at_once) {
+    const int rows = static_cast<int>(std::min<std::int64_t>(rows_at_once, all_rows - row));
     pool.parallel_for(rows, [&](int begin, int end, int /*worker*/) {
       std::vector<float> floats(static_cast<std::size_t>(tensor.cols));
       for (int i = begin; i < end; ++i) {
@@ -168,9 +169,10 @@ Result<MakeReport> make_model(const MakeRequest& request) {
   for (const TensorPlan& tensor : *plan) {
     std::vector<std::int64_t> extents{tensor.cols};
     if (tensor.is_matrix() || tensor.kind == TensorKind::kTaps) extents.push_back(tensor.rows);
+    if (tensor.experts > 0) extents.push_back(tensor.experts);
     tensors.push_back({tensor.name, tensor.kind == TensorKind::kMatrix ? *type : f32, std::move(extents)});
     total += tensors.back().bytes();
-    report.parameters += std::int64_t{tensor.rows} * tensor.cols;
+    report.parameters += std::int64_t{tensor.rows} * tensor.cols * std::max(tensor.experts, 1);
   }
   Result<GgufWriter> writer = GgufWriter::create(request.path, metadata, tensors);
   if (!writer) return fail(writer.error());

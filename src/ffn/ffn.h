@@ -1,6 +1,9 @@
 // Ffn: what works on each token alone.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "backend/step.h"
@@ -12,6 +15,10 @@ class Ffn {
   virtual ~Ffn() = default;
   virtual std::string describe() const = 0;  // For listings: "glu silu 1536".
   virtual int scratch_floats() const = 0;    // Of workspace for each token of a step.
+  // Takes what the backend needs for it, for steps of at most `tokens` tokens.
+  virtual Result<void> reserve(Backend& /*backend*/, int /*tokens*/) const { return {}; }
+  // How often each expert was chosen; nothing where there are no experts. May be read from any thread.
+  virtual std::span<const std::atomic<std::uint64_t>> expert_counts() const { return {}; }
   // x, out: [tokens, dim]; out does not alias x.
   virtual void forward(Step& step, Tensor x, Tensor out) const = 0;
 };

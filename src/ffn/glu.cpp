@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 namespace plait {
-namespace {
 
 std::string_view name_of(Activation activation) {
   switch (activation) {
@@ -18,12 +17,14 @@ std::string_view name_of(Activation activation) {
   return "";
 }
 
+namespace {
+
 class Glu final : public Ffn {
  public:
   Glu(const GluSpec& spec, Scope& scope) : spec_(spec) {
-    gate_ = scope.projection("ffn_gate", spec.hidden, spec.dim);
-    up_ = scope.projection("ffn_up", spec.hidden, spec.dim);
-    down_ = scope.projection("ffn_down", spec.dim, spec.hidden);
+    gate_ = scope.projection(fmt::format("ffn_gate{}", spec.suffix), spec.hidden, spec.dim);
+    up_ = scope.projection(fmt::format("ffn_up{}", spec.suffix), spec.hidden, spec.dim);
+    down_ = scope.projection(fmt::format("ffn_down{}", spec.suffix), spec.dim, spec.hidden);
   }
 
   std::string describe() const override { return fmt::format("glu {}, {}", name_of(spec_.activation), spec_.hidden); }

@@ -107,6 +107,19 @@ struct ConvTokenArgs {
   float* out = nullptr;
 };
 
+// out = the weighted sum of some rows, in their order, from +0; then of one more.
+struct CombineArgs {
+  const float* rows = nullptr;
+  std::ptrdiff_t stride = 0;
+  const int* chosen = nullptr;  // Which rows,
+  const float* weights = nullptr;
+  int count = 0;                // and how many.
+  const float* last = nullptr;  // Or null.
+  float last_weight = 1;
+  float* out = nullptr;
+  int width = 0;
+};
+
 using MapKernel = void (*)(const float* x, float* out, int count);
 
 // `out` may be an input everywhere. Arrays indexed by row type are f32, f16, bf16.
@@ -120,6 +133,7 @@ struct FloatKernels {
   void (*glu[3])(const float* gate, const float* up, float* out, int count);
   // x * f(gate), by GateFunction: sigmoid, silu, identity.
   void (*gate[3])(const float* gate, const float* x, float* out, int count);
+  void (*combine)(const CombineArgs& args);
   void (*l2_norm)(float* x, float scale, int count);
   void (*decay)(const float* alpha, const float* a, const float* dt, float* out, int count);
   void (*conv_token[2])(const ConvTokenArgs& args);  // Without and with SiLU.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/attend.h"
+#include "kernels/combine.h"
 #include "kernels/conv.h"
 #include "kernels/decay.h"
 #include "kernels/float_kernels.h"
@@ -31,6 +32,7 @@ constexpr FloatKernels make_float_kernels() {
       .scale = scale_vector<V>,
       .glu = {glu<V, Silu<V>>, glu<V, GeluTanh<V>>, glu<V, Relu2<V>>},
       .gate = {glu<V, Sigmoid<V>>, glu<V, Silu<V>>, glu<V, Identity<V>>},
+      .combine = combine<V>,
       .l2_norm = l2_norm<V>,
       .decay = decay<V>,
       .conv_token = {conv_token<V, false>, conv_token<V, true>},

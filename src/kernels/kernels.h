@@ -51,6 +51,7 @@ struct LinearArgs {
   const ActivationGroup* groups = nullptr;  // For quantized weights.
   const float* x = nullptr;                 // For float weights.
   std::ptrdiff_t x_stride = 0;
+  const int* token_rows = nullptr;  // Token t reads row token_rows[t] of these; null: row t.
   float tensor_scale = 1.0f;
   const float* bias = nullptr;  // One a row, or null.
   float* out = nullptr;         // out[token * out_stride + row]

@@ -39,6 +39,10 @@ template <class V>
   }
 }
 
+[[gnu::always_inline]] inline std::ptrdiff_t input_row(const LinearArgs& args, int token) {
+  return args.token_rows != nullptr ? args.token_rows[token] : token;
+}
+
 // The scales and mins of one block of a few tiles. Where a block has several groups they are worked out beforehand,
 // into memory: within the loop over groups they would take the registers that sums need.
 template <class V, class F, int kTiles>
@@ -149,7 +153,7 @@ void direct(const LinearArgs& args, const std::byte* record, int pair, int tile,
   typename V::F32x16 acc[kTiles][kTokens];
 #pragma GCC unroll 8
   for (int n = 0; n < kTokens; ++n) {
-    x[n] = args.groups + static_cast<std::ptrdiff_t>(token + n) * activation_stride(args.cols);
+    x[n] = args.groups + input_row(args, token + n) * activation_stride(args.cols);
     for (int r = 0; r < kTiles; ++r) acc[r][n] = V::set(0);
   }
   const int blocks = args.cols / F::kInfo.block_values;
@@ -206,7 +210,7 @@ void direct_float(const LinearArgs& args, const std::byte* record, int pair, int
   typename V::F32x16 y[kTiles][kTokens], sums[kTiles][kTokens];
   const float* x[kTokens];
   for (int n = 0; n < kTokens; ++n) {
-    x[n] = args.x + (token + n) * args.x_stride;
+    x[n] = args.x + input_row(args, token + n) * args.x_stride;
     for (int r = 0; r < kTiles; ++r) y[r][n] = V::set(0);
   }
   record += tile * kRowBytes;

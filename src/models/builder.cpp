@@ -16,6 +16,8 @@ namespace {
 constexpr int kLargestInteger = 1 << 24;
 
 std::string extents_of(const TensorPlan& plan) {
+  if (plan.experts > 0)
+    return fmt::format("[{}, {}, {}]", plan.cols, plan.file_rows > 0 ? plan.file_rows : plan.rows, plan.experts);
   return plan.is_matrix() || plan.kind == TensorKind::kTaps ? fmt::format("[{}, {}]", plan.cols, plan.rows)
                                                             : fmt::format("[{}]", plan.cols);
 }
@@ -114,6 +116,14 @@ std::string Builder::text(std::string_view key, std::string_view fallback) {
   return found != nullptr ? std::string(*found) : std::string(fallback);
 }
 
+bool Builder::flag(std::string_view key, bool fallback) {
+  const MetadataValue* value = find(key);
+  if (value == nullptr) return fallback;
+  const auto* found = std::get_if<bool>(value);
+  require(found != nullptr, fmt::format("key {} is not true or false", full_key(key)));
+  return found != nullptr ? *found : fallback;
+}
+
 int Builder::vocabulary() {
   std::int64_t size = 0;
   if (const MetadataValue* tokens = file_.find_metadata("tokenizer.ggml.tokens")) {
@@ -166,12 +176,13 @@ bool Builder::has(const std::string& name) const { return file_.find_tensor(name
 
 const Weight* Builder::request(const TensorPlan& plan, Presence presence) {
   if (plan.is_matrix()) model_.widest_input_ = std::max(model_.widest_input_, plan.cols);
-  if (const auto known = weights_.find(plan.name); known != weights_.end()) return known->second;
+  const std::string key = plan.first_row > 0 ? fmt::format("{}, rows from {}", plan.name, plan.first_row) : plan.name;
+  if (const auto known = weights_.find(key); known != weights_.end()) return known->second;
   if (options_.mode == BuildMode::kPlan) {
     const bool untied_head = plan.name == "output.weight" && !options_.plan_tied;
     if (presence == Presence::kOptional && !untied_head) return nullptr;
     plan_.push_back(plan);
-    return weights_[plan.name] = add_weight(nullptr, plan);
+    return weights_[key] = add_weight(nullptr, plan);
   }
   const RawTensor* raw = file_.find_tensor(plan.name);
   if (raw == nullptr) {
@@ -182,11 +193,12 @@ const Weight* Builder::request(const TensorPlan& plan, Presence presence) {
   }
   used_.insert(plan.name);
   if (!check_shape(*raw, plan)) return nullptr;
-  return weights_[plan.name] = add_weight(raw, plan);
+  return weights_[key] = add_weight(raw, plan);
 }
 
 bool Builder::check_shape(const RawTensor& raw, const TensorPlan& plan) {
-  bool fits = raw.extents[0] == plan.cols && raw.extents[1] == plan.rows && raw.extents[2] == 1 && raw.extents[3] == 1;
+  bool fits = raw.extents[0] == plan.cols && raw.extents[1] == (plan.file_rows > 0 ? plan.file_rows : plan.rows) &&
+              raw.extents[2] == std::max(plan.experts, 1) && raw.extents[3] == 1;
   if (plan.kind == TensorKind::kTaps)  // Some files have an extent of one between the two.
     fits = raw.extents[0] == plan.cols && raw.values() == std::int64_t{plan.cols} * plan.rows;
   if (!fits) {
@@ -216,10 +228,14 @@ Weight* Builder::add_weight(const RawTensor* raw, const TensorPlan& plan) {
   const bool is_vector = !plan.is_matrix();
   weight.rows = is_vector ? 1 : plan.rows;
   weight.cols = is_vector ? plan.rows * plan.cols : plan.cols;
-  model_.spec_.parameters += static_cast<std::int64_t>(plan.rows) * plan.cols;
+  weight.experts = std::max(plan.experts, 1);
+  model_.spec_.parameters += static_cast<std::int64_t>(plan.rows) * plan.cols * weight.experts;
   if (raw != nullptr) {
     weight.format = raw->format;
     weight.file_bytes = raw->bytes;
+    if (plan.file_rows > 0) {
+      weight.file_bytes = raw->bytes / static_cast<std::size_t>(plan.file_rows) * static_cast<std::size_t>(plan.rows);
+    }
   }
   requests_.push_back({&weight, raw, plan});
   return &weight;

@@ -44,6 +44,7 @@ class Builder final : private WeightSource {
   std::vector<int> integers(std::string_view key, int layers);
   double number(std::string_view key, std::optional<double> fallback = {});
   std::string text(std::string_view key, std::string_view fallback);
+  bool flag(std::string_view key, bool fallback);
   bool has_key(std::string_view key) const;
   // A sentence for the user about this file.
   void note(const std::string& sentence);
@@ -94,6 +95,7 @@ class Builder final : private WeightSource {
   bool check_shape(const RawTensor& raw, const TensorPlan& plan);
   Weight* add_weight(const RawTensor* raw, const TensorPlan& plan);
   Result<void> load_weights();
+  Weight load_stack(const RawTensor& raw, const TensorPlan& plan, std::size_t offset);
   void describe();
   void note_unused();
 

@@ -56,6 +56,19 @@ RawTensor regrouped(const RawTensor& raw, const std::vector<int>& parts, std::ve
   return out;
 }
 
+// One expert's matrix of a stack: some rows, or all.
+RawTensor expert_of(const RawTensor& raw, const TensorPlan& plan, int expert) {
+  const std::size_t row_bytes = raw.bytes / static_cast<std::size_t>(raw.rows());
+  const std::size_t first = static_cast<std::size_t>(expert) * static_cast<std::size_t>(raw.extents[1]) +
+                            static_cast<std::size_t>(plan.first_row);
+  RawTensor out = raw;
+  out.dimensions = 2;
+  out.extents = {plan.cols, plan.rows, 1, 1};
+  out.data = raw.data + first * row_bytes;
+  out.bytes = static_cast<std::size_t>(plan.rows) * row_bytes;
+  return out;
+}
+
 // N of "blk.N.name"; -1: another name.
 int block_of(std::string_view name) {
   int number = -1;
@@ -88,9 +101,13 @@ void Builder::describe() {
     const Weight& weight = *request.weight;
     if (weight.format == nullptr) continue;
     const Format& format = is_vector(weight) ? *find_format("f32") : *weight.format;
-    spec.weight_bytes += options_.backend != nullptr ? options_.backend->weight_bytes(format, weight.rows, weight.cols)
-                                                     : weight.file_bytes;
-    if (&weight != model_.embedding_ || tied) spec.step_weight_bytes += weight.file_bytes;
+    const auto experts = static_cast<std::size_t>(weight.experts);
+    spec.weight_bytes += options_.backend != nullptr
+                             ? experts * options_.backend->weight_bytes(format, weight.rows, weight.cols)
+                             : weight.file_bytes;
+    if (&weight == model_.embedding_ && !tied) continue;
+    const auto used = static_cast<std::size_t>(std::max(request.plan.experts_used, 1));
+    spec.step_weight_bytes += weight.file_bytes / experts * used;
   }
 }
 
@@ -116,15 +133,31 @@ Result<void> Builder::load_weights() {
     }
     Weight& weight = *request.weight;
     const std::size_t file_bytes = weight.file_bytes;
-    RawTensor source = is_vector(weight) ? widened(raw, request.plan.kind, values) : raw;
-    if (!request.plan.parts.empty()) source = regrouped(source, request.plan.parts, rows);
-    weight = options_.backend->load(source, *model_.memory_, offset);
+    if (request.plan.experts > 0) {
+      weight = load_stack(raw, request.plan, offset);
+    } else {
+      RawTensor source = is_vector(weight) ? widened(raw, request.plan.kind, values) : raw;
+      if (!request.plan.parts.empty()) source = regrouped(source, request.plan.parts, rows);
+      weight = options_.backend->load(source, *model_.memory_, offset);
+    }
     weight.file_bytes = file_bytes;
-    offset += options_.backend->weight_bytes(*source.format, weight.rows, weight.cols);
+    offset += weight.bytes;
     file_.release(raw);
     if (options_.progress) options_.progress(offset, total);
   }
   return {};
+}
+
+Weight Builder::load_stack(const RawTensor& raw, const TensorPlan& plan, std::size_t offset) {
+  Weight stack = options_.backend->load(expert_of(raw, plan, 0), *model_.memory_, offset);
+  const std::size_t bytes = stack.bytes;
+  for (int expert = 1; expert < plan.experts; ++expert) {
+    offset += bytes;
+    options_.backend->load(expert_of(raw, plan, expert), *model_.memory_, offset);
+  }
+  stack.experts = plan.experts;
+  stack.bytes = bytes * static_cast<std::size_t>(plan.experts);
+  return stack;
 }
 
 void Builder::note_unused() {

@@ -19,24 +19,27 @@ int layer_count(Builder& b) {
   return layers;
 }
 
-Result<Model> dense_transformer(Builder& b, const AttentionTraits& traits) {
-  const int dim = b.positive("embedding_length");
+Result<Model> transformer(Builder& b, const AttentionTraits& traits, int dim, const MakeFfn& make_ffn) {
   const int layers = layer_count(b);
-  b.require(b.integer("expert_count", 0) == 0, "the layers have experts, which this architecture has not in plait");
   const AttentionSpec mixer = attention_keys(b, traits, dim);
-  const GluSpec ffn{.dim = dim, .hidden = b.positive("feed_forward_length")};
   const int vocabulary = b.vocabulary();
 
   b.embed(b.model().matrix("token_embd", vocabulary, dim));
-  for (int i = 0; i < layers; ++i) {
+  for (int i = 0; i < layers && b.good(); ++i) {
     Scope s = b.layer(i);
     b.add({.norm = b.norm(s, "attn_norm", dim),
            .mixer = attention(mixer, s),
            .ffn_norm = b.norm(s, "ffn_norm", dim),
-           .ffn = glu(ffn, s)});
+           .ffn = make_ffn(s)});
   }
   b.head(b.norm(b.model(), "output_norm", dim), b.model().matrix("output", vocabulary, dim, Presence::kOptional));
   return b.finish();
+}
+
+Result<Model> dense_transformer(Builder& b, const AttentionTraits& traits) {
+  b.require(b.integer("expert_count", 0) == 0, "the layers have experts, which this architecture has not in plait");
+  const GluSpec ffn{.dim = b.positive("embedding_length"), .hidden = b.positive("feed_forward_length")};
+  return transformer(b, traits, ffn.dim, [&ffn](Scope scope) { return glu(ffn, scope); });
 }
 
 }  // namespace plait

@@ -23,7 +23,21 @@ std::size_t Model::scratch_bytes(int tokens, int outputs) const {
          (static_cast<std::size_t>(tokens) * token_floats + static_cast<std::size_t>(outputs) * output_floats);
 }
 
-Result<void> Model::reserve(Backend& backend, int tokens) const { return backend.reserve(tokens, widest_input_); }
+Result<void> Model::reserve(Backend& backend, int tokens) const {
+  Result<void> reserved = backend.reserve(tokens, widest_input_);
+  for (std::size_t i = 0; i < blocks_.size() && reserved; ++i) reserved = blocks_[i]->reserve(backend, tokens);
+  return reserved;
+}
+
+std::vector<std::vector<std::uint64_t>> Model::expert_counts() const {
+  std::vector<std::vector<std::uint64_t>> counts;
+  for (const auto& block : blocks_) {
+    std::vector<std::uint64_t>& layer = counts.emplace_back();
+    for (const std::atomic<std::uint64_t>& count : block->expert_counts())
+      layer.push_back(count.load(std::memory_order_relaxed));
+  }
+  return counts;
+}
 
 Tensor Model::forward(Backend& backend, Workspace& scratch, const Batch& batch, std::span<const LayerState> states,
                       const Observer& observe) const {

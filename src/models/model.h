@@ -45,6 +45,9 @@ class Model {
   // Takes what the backend itself needs for such steps.
   Result<void> reserve(Backend& backend, int tokens) const;
 
+  // How often each expert was chosen so far, one list a layer; empty for a layer without experts. From any thread.
+  std::vector<std::vector<std::uint64_t>> expert_counts() const;
+
   // One pass over the batch: writes its rows to the states and returns the normed hidden rows of batch.outputs,
   // [outputs, dim]. `observe`, if set, sees the residual stream before layer 0 and after each layer.
   // One state a layer. Valid until the workspace is released.

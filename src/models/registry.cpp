@@ -11,18 +11,20 @@ namespace plait {
 Result<Model> llama(Builder& b);
 Result<Model> qwen2(Builder& b);
 Result<Model> qwen3(Builder& b);
+Result<Model> qwen3moe(Builder& b);
 Result<Model> qwen35(Builder& b);
 Result<Model> lfm2(Builder& b);
 std::span<const Shape> llama_shapes();
 std::span<const Shape> qwen2_shapes();
 std::span<const Shape> qwen3_shapes();
+std::span<const Shape> qwen3moe_shapes();
 std::span<const Shape> qwen35_shapes();
 std::span<const Shape> lfm2_shapes();
 
 std::span<const Architecture> architectures() {
   static const Architecture kArchitectures[] = {
-      {"llama", llama, llama_shapes()},    {"qwen2", qwen2, qwen2_shapes()}, {"qwen3", qwen3, qwen3_shapes()},
-      {"qwen35", qwen35, qwen35_shapes()}, {"lfm2", lfm2, lfm2_shapes()},
+      {"llama", llama, llama_shapes()},          {"qwen2", qwen2, qwen2_shapes()},    {"qwen3", qwen3, qwen3_shapes()},
+      {"qwen3moe", qwen3moe, qwen3moe_shapes()}, {"qwen35", qwen35, qwen35_shapes()}, {"lfm2", lfm2, lfm2_shapes()},
   };
   return kArchitectures;
 }

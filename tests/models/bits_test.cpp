@@ -12,9 +12,9 @@ TEST_P(SameBits, WhateverTheChunksTheCompanyTheThreadsAndTheInstructionSet) {
 
 INSTANTIATE_TEST_SUITE_P(GoldenModels, SameBits,
                          testing::Values("llama/model.gguf", "llama-rope3/model.gguf", "qwen2-yarn/model.gguf",
-                                         "qwen3/model.gguf", "mistral/model.gguf", "llama-quantized/Q4_K.gguf",
-                                         "llama-quantized/Q6_K.gguf", "llama-quantized/Q4_1.gguf",
-                                         "llama-quantized/Q3_K.gguf"));
+                                         "qwen3/model.gguf", "qwen3-moe/model.gguf", "mistral/model.gguf",
+                                         "llama-quantized/Q4_K.gguf", "llama-quantized/Q6_K.gguf",
+                                         "llama-quantized/Q4_1.gguf", "llama-quantized/Q3_K.gguf"));
 
 }  // namespace
 }  // namespace plait::test

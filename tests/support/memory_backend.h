@@ -26,6 +26,7 @@ class MemoryBackend final : public Backend {
     return std::unique_ptr<Buffer>(std::make_unique<Memory>(bytes));
   }
   Result<void> reserve(int, int) override { return {}; }
+  Result<void> reserve_experts(int, const Routing&, int) override { return {}; }
   std::size_t weight_bytes(const Format&, int, int) const override { return no<std::size_t>(); }
   Weight load(const RawTensor&, Buffer&, std::size_t) override { return no<Weight>(); }
   void read(Tensor, std::span<float>) override { no<int>(); }
@@ -33,6 +34,7 @@ class MemoryBackend final : public Backend {
   void embed(std::span<const Token>, const Weight&, float, Tensor) override { no<int>(); }
   void linear(Tensor, std::span<const Projection>) override { no<int>(); }
   void glu(const GluArgs&) override { no<int>(); }
+  void experts(const ExpertArgs&) override { no<int>(); }
   void norm(const NormArgs&) override { no<int>(); }
   void rope(const RopeArgs&) override { no<int>(); }
   void attend(const AttendArgs&) override { no<int>(); }

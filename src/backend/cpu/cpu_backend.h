@@ -7,14 +7,15 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/attend.h"
+#include "backend/cpu/expert_rows.h"
 #include "backend/cpu/recur.h"
 #include "base/thread_pool.h"
 #include "kernels/kernels.h"
 
 namespace plait {
 
-struct LinearJob;      // linear.cpp
-struct LinearScratch;  // linear.cpp
+struct LinearJob;      // linear_job.h
+struct LinearScratch;  // linear_job.h
 
 class CpuBackend final : public Backend {
  public:
@@ -27,6 +28,7 @@ class CpuBackend final : public Backend {
 
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
   Result<void> reserve(int tokens, int cols) override;
+  Result<void> reserve_experts(int tokens, const Routing& routing, int hidden) override;  // experts.cpp
 
   // load.cpp
   std::size_t weight_bytes(const Format& format, int rows, int cols) const override;
@@ -35,6 +37,8 @@ class CpuBackend final : public Backend {
   void embed(std::span<const Token> tokens, const Weight& table, float scale, Tensor out) override;  // embed.cpp
   void linear(Tensor x, std::span<const Projection> projections) override;                           // linear.cpp
   void glu(const GluArgs& args) override;                                                            // linear.cpp
+
+  void experts(const ExpertArgs& args) override;  // experts.cpp
 
   // float_ops.h and attend.h
   void norm(const NormArgs& args) override { plait::norm(args, floats()); }
@@ -63,6 +67,11 @@ class CpuBackend final : public Backend {
   void run_jobs(std::span<const LinearJob> jobs, const LinearScratch& scratch);
   void run_glu(const GluArgs& args, const LinearJob* gate, const LinearJob* up, const LinearScratch& scratch);
 
+  // experts.cpp
+  void run_experts(const ExpertArgs& args, const LinearJob* gate, const LinearJob* up, const LinearScratch& scratch);
+  void run_downs(const ExpertArgs& args, const LinearJob& down, const LinearScratch& scratch);
+  void combine_experts(const ExpertArgs& args);
+
   const Kernels& kernels_;
   ThreadPool pool_;
   AttendScratch attend_scratch_;
@@ -70,6 +79,9 @@ class CpuBackend final : public Backend {
   // Scratch of linear() and glu(), taken in reserve().
   std::unique_ptr<Buffer> linear_scratch_;
   int reserved_tokens_ = 0, reserved_cols_ = 0;
+  // The same of experts().
+  ExpertRows expert_rows_;
+  std::unique_ptr<Buffer> expert_groups_;  // Hidden values of all rows as codes.
 };
 
 // A vector of f32 stays as it is; all other weights may be packed.

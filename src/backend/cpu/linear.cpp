@@ -2,40 +2,18 @@
 // through, and worker i of n takes pairs [N i / n, N (i + 1) / n): one contiguous stream each.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 
 #include "backend/cpu/cpu_backend.h"
-#include "backend/cpu/packing.h"
+#include "backend/cpu/linear_job.h"
 #include "base/float_mode.h"
-#include "kernels/tile.h"
 
 namespace plait {
 namespace {
 
 // Inputs with fewer values than this are quantized by the caller, without waking the workers for it.
 constexpr int kSerialValues = 16 * 1024;
-// Tokens that a gated feed-forward takes before it goes on to the next tile pair.
-constexpr int kGluTokens = 96;
-
-// A kernel for each projection: the format's own, or the expanded one with the format to expand from.
-struct Plan {
-  const LinearKernel* kernel = nullptr;
-  bool expand = false;
-};
-
-Plan plan_for(const Kernels& kernels, const Format& format) {
-  if (const LinearKernel* kernel = kernels.find_linear(format.info.gguf_type)) return {kernel, false};
-  const auto parts = static_cast<std::size_t>(format.info.scales_per_group - 1);
-  return {&kernels.expanded[parts][format.info.has_mins ? 1 : 0], true};
-}
-
-bool same_input(const LinearKernel& a, const LinearKernel& b) {
-  return a.is_float == b.is_float && (a.is_float || (a.zero == b.zero && a.parts == b.parts));
-}
-
-const float* vector_of(const Weight* weight) {
-  return weight == nullptr ? nullptr : reinterpret_cast<const float*>(weight->buffer->host() + weight->offset);
-}
 
 // A matrix of one f32 row lies as a vector: the chain of linear-kernels.md 1, plainly.
 float dot_vector(const float* w, const float* x, int count) {
@@ -60,98 +38,6 @@ void linear_vector(Tensor x, const Projection& p) {
 
 }  // namespace
 
-// What one product reads and writes, apart from where its pairs begin and end.
-struct LinearJob {
-  Plan plan;
-  const Format* format = nullptr;
-  const std::byte* weights = nullptr;
-  LinearArgs args;
-  int pairs = 0;
-};
-
-namespace {
-
-LinearJob make_job(const Kernels& kernels, const Projection& p, Tensor x, Mat<float> out,
-                   const ActivationGroup* groups) {
-  const Weight& w = *p.weight;
-  check(w.cols == x.cols && out.cols == w.rows && out.rows >= x.rows, "a projection's shapes agree");
-  LinearJob job{.plan = plan_for(kernels, *w.format),
-                .format = w.format,
-                .weights = w.buffer->host() + w.offset,
-                .args = {},
-                .pairs = weight_pairs(w.rows)};
-  job.args.rows = w.rows;
-  job.args.cols = w.cols;
-  job.args.tokens = x.rows;
-  job.args.groups = groups;
-  job.args.x = x.host().data;
-  job.args.x_stride = x.stride;
-  job.args.tensor_scale = p.tensor_scale;
-  job.args.bias = vector_of(p.bias);
-  job.args.out = out.data;
-  job.args.out_stride = out.stride;
-  return job;
-}
-
-// Computes the rows of pairs [begin, end).
-void run_job(const LinearJob& job, int begin, int end, std::byte* expanded) {
-  LinearArgs args = job.args;
-  if (!job.plan.expand) {
-    args.weights = job.weights + static_cast<std::size_t>(begin) * packed_pair_bytes(job.format->info, args.cols);
-    args.pair_begin = begin;
-    args.pair_end = end;
-    job.plan.kernel->run(args);
-    return;
-  }
-  const std::size_t row_bytes = file_row_bytes(job.format->info, args.cols);
-  for (int pair = begin; pair < end; ++pair) {
-    const int first = pair * kPairRows;
-    expand_pair(*job.format,
-                {.rows = job.weights + static_cast<std::size_t>(first) * row_bytes,
-                 .row_bytes = row_bytes,
-                 .count = std::min(kPairRows, args.rows - first),
-                 .cols = args.cols},
-                expanded);
-    args.weights = expanded;
-    args.pair_begin = pair;
-    args.pair_end = pair + 1;
-    job.plan.kernel->run(args);
-  }
-}
-
-// The job for tokens [begin, begin + count) alone.
-LinearJob at_tokens(LinearJob job, int begin, int count) {
-  job.args.tokens = count;
-  if (job.args.groups != nullptr)
-    job.args.groups += static_cast<std::ptrdiff_t>(begin) * activation_stride(job.args.cols);
-  job.args.x += begin * job.args.x_stride;
-  job.args.out += begin * job.args.out_stride;
-  return job;
-}
-
-}  // namespace
-
-// The memory of one call, cut out of linear_scratch_.
-struct LinearScratch {
-  static std::size_t group_bytes(int tokens, int cols) {
-    return sizeof(ActivationGroup) * static_cast<std::size_t>(tokens) *
-           static_cast<std::size_t>(activation_stride(cols));
-  }
-  static std::size_t expanded_bytes(int cols) {
-    return packed_pair_bytes(Expanded<2, true>::kInfo, (cols + 31) / 32 * 32);
-  }
-  static std::size_t worker_bytes(int tokens, int cols) {
-    return expanded_bytes(cols) + sizeof(float) * static_cast<std::size_t>(tokens) * kPairRows;
-  }
-
-  ActivationGroup* groups;  // Of all tokens.
-  std::byte* workers;       // Each has an expanded pair, then [tokens][32] outputs.
-  std::size_t bytes_per_worker, up_at;
-
-  std::byte* expanded(int worker) const { return workers + static_cast<std::size_t>(worker) * bytes_per_worker; }
-  float* up(int worker) const { return reinterpret_cast<float*>(expanded(worker) + up_at); }
-};
-
 std::size_t CpuBackend::linear_scratch_bytes(int tokens, int cols) const {
   return LinearScratch::group_bytes(tokens, cols) +
          static_cast<std::size_t>(threads()) * LinearScratch::worker_bytes(tokens, cols);
@@ -174,7 +60,7 @@ void CpuBackend::quantize(Tensor x, const LinearKernel& kernel, ActivationGroup*
                     .zero = kernel.zero,
                     .parts = kernel.parts,
                     .out = out};
-  if (x.rows == 1 || x.rows * x.cols <= kSerialValues) {
+  if (x.rows == 1 || std::int64_t{x.rows} * x.cols <= kSerialValues) {
     const FloatMode mode;
     kernels_.quantize(args);
     return;
@@ -249,33 +135,17 @@ void CpuBackend::glu(const GluArgs& args) {
   run_glu(args, nullptr, &up, scratch);
 }
 
-// Pair i of gate and of up go to one worker, which applies the activation when it has both. Without `gate`, its
-// products are in the output already; without `up`, they only go there.
+// Pair i of gate and of up go to one worker, which applies the activation when it has both.
 void CpuBackend::run_glu(const GluArgs& args, const LinearJob* gate, const LinearJob* up,
                          const LinearScratch& scratch) {
-  const Mat<float> out = args.out.host();
-  const auto activate = kernels_.floats.glu[static_cast<int>(args.activation)];
-  const LinearJob& any = gate != nullptr ? *gate : *up;
-  const bool expands = (gate != nullptr && gate->plan.expand) || (up != nullptr && up->plan.expand);
-  const int block = expands ? args.x.rows : kGluTokens;  // A pair is expanded once.
+  const GluJob job{.gate = gate,
+                   .up = up,
+                   .out = args.out.host(),
+                   .activate = kernels_.floats.glu[static_cast<int>(args.activation)]};
   const auto body = [&](int begin, int end, int worker) {
-    for (int token = 0; token < args.x.rows; token += block) {
-      const int tokens = std::min(block, args.x.rows - token);
-      for (int pair = begin; pair < end; ++pair) {
-        const int row = pair * kPairRows, rows = std::min(kPairRows, out.cols - row);
-        if (gate != nullptr) run_job(at_tokens(*gate, token, tokens), pair, pair + 1, scratch.expanded(worker));
-        if (up == nullptr) continue;
-        LinearJob part = at_tokens(*up, token, tokens);
-        part.args.out = scratch.up(worker) - row;
-        run_job(part, pair, pair + 1, scratch.expanded(worker));
-        for (int t = 0; t < tokens; ++t) {
-          float* y = out.row(token + t) + row;
-          activate(y, scratch.up(worker) + t * kPairRows, y, rows);
-        }
-      }
-    }
+    run_glu_pairs(job, begin, end, scratch.expanded(worker), scratch.up(worker));
   };
-  pool_.parallel_for(any.pairs, std::ref(body));
+  pool_.parallel_for((gate != nullptr ? gate : up)->pairs, std::ref(body));
 }
 
 }  // namespace plait
