@@ -23,6 +23,7 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using): C has no `using`. */
 typedef struct plait_engine plait_engine; /* One model, many requests. */
 typedef struct plait_stream plait_stream; /* One answer as it comes. */
 
@@ -198,6 +199,7 @@ plait_code plait_detokenize(const plait_engine* engine, const int32_t* tokens, s
 /* The prompt text that the request's messages become; sizes as plait_detokenize has them. */
 plait_code plait_render(const plait_engine* engine, const plait_request* request, char* text, size_t capacity,
                         size_t* bytes);
+/* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus
 }
