@@ -152,9 +152,8 @@ bool Core::step() {
   const auto task = [&](int i) -> Task& { return *live_[static_cast<std::size_t>(i)]; };
   for (const int i : planned.outgrown)
     finish(task(i), FinishReason::kLength,
-           Error{ErrorCode::kNoMemory,
-                 fmt::format("its {} tokens and the next do not fit into memory for {}",
-                             entries_[static_cast<std::size_t>(i)].known, most_tokens_)});
+           Error{ErrorCode::kNoMemory, fmt::format("its {} tokens and the next do not fit into memory for {}",
+                                                   entries_[static_cast<std::size_t>(i)].known, most_tokens_)});
   for (const int i : planned.pause) give_up_blocks(task(i));
   for (const int i : planned.admit) {
     task(i).sequence = parts_.cache->open(task(i).tokens);

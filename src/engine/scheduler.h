@@ -18,7 +18,7 @@ struct Entry {
 
 struct Limits {
   int step_tokens = 0;
-  int max_sequences = 0;  // Admitted at once.
+  int max_sequences = 0;        // Admitted at once.
   std::size_t total_bytes = 0;  // For rows and anchors.
   std::size_t free_bytes = 0;
   const StateCost* cost = nullptr;  // Of one sequence.

@@ -34,8 +34,8 @@ struct TokenizerSummary {
 };
 
 struct MemorySummary {
-  std::size_t weight_bytes = 0;  // As held for computing.
-  std::size_t token_bytes = 0;   // For each token of context, all layers.
+  std::size_t weight_bytes = 0;       // As held for computing.
+  std::size_t token_bytes = 0;        // For each token of context, all layers.
   std::size_t chunk_token_bytes = 0;  // For each token of the chunk under way, in recurrent layers.
   std::size_t anchor_bytes = 0;       // For each sequence at least: one anchor of every layer that has them.
   int context = 0;
