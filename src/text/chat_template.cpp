@@ -83,7 +83,8 @@ Result<std::string> render(std::string_view source, const Json& variables, std::
     return template_failure(failure, error);
   }
   jinja::Machine machine(heap, names, limits, options.now);
-  for (const auto& [name, value] : variables.items()) machine.set_variable(name, jinja::from_json(machine, value));
+  for (const auto& [name, value] : variables.items())
+    machine.set_variable(name, jinja::value_from_json(machine, value));
   std::string text;
   if (machine.failed() || !machine.run(body, text)) return template_failure(machine.failure(), error);
   return text;

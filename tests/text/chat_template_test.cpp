@@ -53,7 +53,9 @@ TEST(ChatTemplate, RendersEveryConversationAsItsMakerDoes) {
     Json variables = {{"bos_token", environment["bos_token"]}, {"eos_token", environment["eos_token"]}};
     for (const auto& [key, value] : environment["always_set"].items()) {
       const Json& undefined = conversation["undefined"];
-      if (std::find(undefined.begin(), undefined.end(), key) == undefined.end()) variables[key] = value;
+      const bool left_out = std::any_of(undefined.begin(), undefined.end(),
+                                        [&name = key](const Json& entry) { return entry.get<std::string>() == name; });
+      if (!left_out) variables[key] = value;
     }
     variables["messages"] = conversation["messages"];
     variables.update(conversation["variables"]);

@@ -5,7 +5,7 @@
 
 namespace plait::jinja {
 
-Value from_json(Machine& machine, const nlohmann::ordered_json& json) {
+Value value_from_json(Machine& machine, const nlohmann::ordered_json& json) {
   using Type = nlohmann::ordered_json::value_t;
   switch (json.type()) {
     case Type::boolean:
@@ -23,13 +23,13 @@ Value from_json(Machine& machine, const nlohmann::ordered_json& json) {
       return machine.string(json.get_ref<const std::string&>());
     case Type::array: {
       std::vector<Value> items;
-      for (const auto& entry : json) items.push_back(from_json(machine, entry));
+      for (const auto& entry : json) items.push_back(value_from_json(machine, entry));
       return machine.list(std::move(items));
     }
     case Type::object: {
       Value result = machine.dict();
       for (const auto& [key, value] : json.items())
-        result.as<Dict>().set(machine.string(key), from_json(machine, value));
+        result.as<Dict>().set(machine.string(key), value_from_json(machine, value));
       return result;
     }
     default:
@@ -39,7 +39,7 @@ Value from_json(Machine& machine, const nlohmann::ordered_json& json) {
 
 Value from_json_text(Machine& machine, std::string_view text) {
   const auto json = parse_json(text);
-  return json ? from_json(machine, *json) : machine.fail(json.error().message);
+  return json ? value_from_json(machine, *json) : machine.fail(json.error().message);
 }
 
 }  // namespace plait::jinja
