@@ -22,7 +22,7 @@ namespace plait {
 class FloatMemory final : public Buffer {
  public:
   explicit FloatMemory(std::size_t floats, float fill = 0) : lines_((floats + 15) / 16), floats_(floats) {
-    std::fill_n(data(), floats, fill);
+    for (Line& line : lines_) std::fill_n(line.floats, 16, fill);
   }
   std::size_t bytes() const override { return floats_ * sizeof(float); }
   std::byte* host() override { return reinterpret_cast<std::byte*>(lines_.data()); }
