@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,9 +46,8 @@ class GgufBytes {
   }
   static void append_text(std::vector<std::byte>& to, std::string_view text) {
     append<std::uint64_t>(to, text.size());
-    const std::size_t at = to.size();
-    to.resize(at + text.size());
-    if (!text.empty()) std::memcpy(to.data() + at, text.data(), text.size());
+    const std::span bytes = std::as_bytes(std::span(text));
+    to.insert(to.end(), bytes.begin(), bytes.end());
   }
 
   // A key with its type; the value follows by raw() or text().
