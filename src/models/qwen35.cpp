@@ -7,6 +7,7 @@
 #include "ffn/glu.h"
 #include "mixers/gated_delta.h"
 #include "models/dense.h"
+#include "models/expert_keys.h"
 #include "models/registry.h"
 
 namespace plait {
@@ -52,6 +53,17 @@ std::vector<bool> recurrent_layers(Builder& b, int layers) {
   return out;
 }
 
+// Of every layer: a mixture whose shared expert has a gate, or a plain one.
+MakeFfn feed_forward(Builder& b, int dim, bool experts) {
+  if (experts) {
+    const MoeSpec spec =
+        expert_keys(b, {.shared_hidden = b.positive("expert_feed_forward_length", 1), .shared_gate = true}, dim);
+    return [spec](Scope scope) { return moe(spec, scope); };
+  }
+  const GluSpec spec{.dim = dim, .hidden = b.positive("feed_forward_length")};
+  return [spec](Scope scope) { return glu(spec, scope); };
+}
+
 struct Traits {
   bool tiled = false;  // Order of the value heads.
   bool experts = false;
@@ -65,7 +77,7 @@ Result<Model> hybrid(Builder& b, const Traits& traits) {
       b, {.gated = true, .norm_heads = true, .kv_heads = *std::max_element(kv_heads.begin(), kv_heads.end())}, dim);
   const GatedDeltaSpec linear = gated_delta_keys(b, dim, traits.tiled);
   const std::vector<bool> recurrent = recurrent_layers(b, layers);
-  const GluSpec ffn{.dim = dim, .hidden = b.positive("feed_forward_length")};
+  const MakeFfn make_ffn = feed_forward(b, dim, traits.experts);
   const int vocabulary = b.vocabulary();
 
   b.embed(b.model().matrix("token_embd", vocabulary, dim));
@@ -74,7 +86,7 @@ Result<Model> hybrid(Builder& b, const Traits& traits) {
     b.add({.norm = b.norm(s, "attn_norm", dim),
            .mixer = recurrent[static_cast<std::size_t>(i)] ? gated_delta(linear, s) : attention(full, s),
            .ffn_norm = b.norm(s, "post_attention_norm", dim),
-           .ffn = glu(ffn, s)});
+           .ffn = make_ffn(s)});
   }
   b.head(b.norm(b.model(), "output_norm", dim), b.model().matrix("output", vocabulary, dim, Presence::kOptional));
   return b.finish();
@@ -82,7 +94,43 @@ Result<Model> hybrid(Builder& b, const Traits& traits) {
 
 }  // namespace
 
+Result<Model> qwen3next(Builder& b) { return hybrid(b, {.experts = true}); }
 Result<Model> qwen35(Builder& b) { return hybrid(b, {.tiled = true}); }
+Result<Model> qwen35moe(Builder& b) { return hybrid(b, {.tiled = true, .experts = true}); }
+
+namespace {
+
+constexpr const char* kTinyExperts =
+    R"({"vocab_size": 384, "context_length": 1024, "embedding_length": 64, "block_count": 4,
+        "feed_forward_length": 96, "attention.head_count": 4, "attention.head_count_kv": 2,
+        "attention.key_length": 32, "attention.value_length": 32, "rope.dimension_count": 16,
+        "rope.dimension_sections": [3, 3, 2, 0], "rope.freq_base": 10000000.0,
+        "attention.layer_norm_rms_epsilon": 1e-6, "ssm.conv_kernel": 4, "ssm.state_size": 32, "ssm.group_count": 2,
+        "ssm.time_step_rank": 4, "ssm.inner_size": 128, "full_attention_interval": 4, "expert_count": 8,
+        "expert_used_count": 2, "expert_feed_forward_length": 32, "expert_shared_feed_forward_length": 32,
+        "tied": false})";
+
+}  // namespace
+
+std::span<const Shape> qwen3next_shapes() {
+  static constexpr std::array<Shape, 1> kShapes{{{"tiny", kTinyExperts}}};
+  return kShapes;
+}
+
+std::span<const Shape> qwen35moe_shapes() {
+  static constexpr std::array<Shape, 2> kShapes{{
+      {"tiny", kTinyExperts},
+      {"qwen3.5-moe-4b", R"({"vocab_size": 32000, "context_length": 262144, "embedding_length": 2048, "block_count": 10,
+         "feed_forward_length": 4096, "attention.head_count": 16, "attention.head_count_kv": 2,
+         "attention.key_length": 256, "attention.value_length": 256, "rope.dimension_count": 64,
+         "rope.dimension_sections": [11, 11, 10, 0], "rope.freq_base": 10000000.0,
+         "attention.layer_norm_rms_epsilon": 1e-6, "ssm.conv_kernel": 4, "ssm.state_size": 128, "ssm.group_count": 16,
+         "ssm.time_step_rank": 32, "ssm.inner_size": 4096, "full_attention_interval": 4, "expert_count": 128,
+         "expert_used_count": 8, "expert_feed_forward_length": 512, "expert_shared_feed_forward_length": 512,
+         "tied": false})"},
+  }};
+  return kShapes;
+}
 
 std::span<const Shape> qwen35_shapes() {
   static constexpr std::array<Shape, 2> kShapes{{

@@ -12,19 +12,34 @@ Result<Model> llama(Builder& b);
 Result<Model> qwen2(Builder& b);
 Result<Model> qwen3(Builder& b);
 Result<Model> qwen3moe(Builder& b);
+Result<Model> qwen3next(Builder& b);
 Result<Model> qwen35(Builder& b);
+Result<Model> qwen35moe(Builder& b);
 Result<Model> lfm2(Builder& b);
+Result<Model> lfm2moe(Builder& b);
 std::span<const Shape> llama_shapes();
 std::span<const Shape> qwen2_shapes();
 std::span<const Shape> qwen3_shapes();
 std::span<const Shape> qwen3moe_shapes();
+std::span<const Shape> qwen3next_shapes();
 std::span<const Shape> qwen35_shapes();
+std::span<const Shape> qwen35moe_shapes();
 std::span<const Shape> lfm2_shapes();
+std::span<const Shape> lfm2moe_shapes();
 
 std::span<const Architecture> architectures() {
   static const Architecture kArchitectures[] = {
-      {"llama", llama, llama_shapes()},          {"qwen2", qwen2, qwen2_shapes()},    {"qwen3", qwen3, qwen3_shapes()},
-      {"qwen3moe", qwen3moe, qwen3moe_shapes()}, {"qwen35", qwen35, qwen35_shapes()}, {"lfm2", lfm2, lfm2_shapes()},
+      // clang-format off
+      {"llama", llama, llama_shapes()},
+      {"qwen2", qwen2, qwen2_shapes()},
+      {"qwen3", qwen3, qwen3_shapes()},
+      {"qwen3moe", qwen3moe, qwen3moe_shapes()},
+      {"qwen3next", qwen3next, qwen3next_shapes()},
+      {"qwen35", qwen35, qwen35_shapes()},
+      {"qwen35moe", qwen35moe, qwen35moe_shapes()},
+      {"lfm2", lfm2, lfm2_shapes()},
+      {"lfm2moe", lfm2moe, lfm2moe_shapes()},
+      // clang-format on
   };
   return kArchitectures;
 }

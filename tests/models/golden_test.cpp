@@ -23,6 +23,7 @@ struct GoldenModel {
   nlohmann::json cases;
   std::string path() const { return (folder / "model.gguf").string(); }
   std::vector<Token> ids() const { return cases["ids"]; }
+  bool has_experts() const { return !cases["min_router_gap"].is_null(); }
 };
 
 std::vector<GoldenModel> golden_models() {
@@ -51,7 +52,29 @@ void expect_close(const RunResult& got, const std::vector<float>& want, double l
   }
 }
 
-TEST(GoldenModels, AreThere) { EXPECT_GE(golden_models().size(), 5u); }
+// Rounding rows of the cache turns close decisions of a router, and then a row is that of other experts (golden README:
+// 8 of 146 rows with activations in half precision). Beside so many rows, everything is within the limits.
+constexpr int kFlippedRows = 8;
+
+void expect_close_but_for_flipped_experts(const RunResult& got, const std::vector<float>& want, double limit) {
+  ASSERT_EQ(got.logits.size(), want.size());
+  const std::size_t width = static_cast<std::size_t>(got.vocabulary);
+  std::vector<float> near_got, near_want;
+  int flipped = 0;
+  for (std::size_t at = 0; at < want.size(); at += width) {
+    const auto row = std::span(got.logits).subspan(at, width), wanted = std::span(want).subspan(at, width);
+    if (nmse(row, wanted) > 100 * limit) {
+      ++flipped;
+      continue;
+    }
+    near_got.insert(near_got.end(), row.begin(), row.end());
+    near_want.insert(near_want.end(), wanted.begin(), wanted.end());
+  }
+  EXPECT_LE(flipped, kFlippedRows);
+  EXPECT_LE(nmse(near_got, near_want), limit);
+}
+
+TEST(GoldenModels, AreThere) { EXPECT_GE(golden_models().size(), 11u); }
 
 TEST(GoldenModels, GiveTheRecordedLogits) {
   for (const GoldenModel& model : golden_models()) {
@@ -61,8 +84,12 @@ TEST(GoldenModels, GiveTheRecordedLogits) {
     expect_close(run_logits(model.path(), model.ids(), positions, {}), want, kFloatNmse, kFloatRowNmse);
     expect_close(run_logits(model.path(), model.ids(), positions, {.rows = RowType::kF16}), want, kF16Nmse,
                  100 * kF16Nmse);
-    expect_close(run_logits(model.path(), model.ids(), positions, {.rows = RowType::kBF16}), want, kBf16Nmse,
-                 100 * kBf16Nmse);
+    const RunResult bf16 = run_logits(model.path(), model.ids(), positions, {.rows = RowType::kBF16});
+    if (model.has_experts()) {
+      expect_close_but_for_flipped_experts(bf16, want, kBf16Nmse);
+    } else {
+      expect_close(bf16, want, kBf16Nmse, 100 * kBf16Nmse);
+    }
   }
 }
 
