@@ -218,8 +218,7 @@ bool Builder::check_shape(const RawTensor& raw, const TensorPlan& plan) {
           fmt::format("tensor '{}' has the type {}, wanted f32, f16 or bf16", plan.name, raw.format->info.name));
     return false;
   }
-  note(fmt::format("tensor '{}' is kept as {}, which costs accuracy: wanted f32, f16 or bf16", plan.name,
-                   raw.format->info.name));
+  rounded_.push_back(fmt::format("{} as {}", plan.name, raw.format->info.name));
   return true;
 }
 

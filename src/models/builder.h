@@ -108,6 +108,7 @@ class Builder final : private WeightSource {
   std::unordered_set<std::string> used_;
   std::vector<TensorPlan> plan_;
   std::vector<std::string> notes_;
+  std::vector<std::string> rounded_;  // Tensors in a block format that should be floats.
   std::optional<Error> error_;
   int trunk_ = kMaxLayers;
 };

@@ -77,6 +77,13 @@ int block_of(std::string_view name) {
   return error == std::errc() && end != name.data() + name.size() && *end == '.' ? number : -1;
 }
 
+// The first of some names.
+std::string some_of(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min<std::size_t>(names.size(), 4);
+  return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                     names.size() > shown ? ", ..." : "");
+}
+
 bool is_vector(const Weight& weight) { return weight.rows == 1; }
 
 }  // namespace
@@ -173,12 +180,12 @@ void Builder::note_unused() {
   }
   if (predicting > 0)
     note(fmt::format("{} tensors of multi-token prediction, from blk.{} on, are not used yet", predicting, trunk_));
-  if (names.empty()) return;
-  const std::size_t shown = std::min<std::size_t>(names.size(), 4);
-  notes_.push_back(fmt::format("{}: {} tensors are not used by the architecture {}: {}{}", file_.path(), names.size(),
-                               architecture_,
-                               fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                               names.size() > shown ? ", ..." : ""));
+  if (!rounded_.empty())
+    note(fmt::format("{} tensors cost accuracy, for they should be f32, f16 or bf16 and are kept otherwise: {}",
+                     rounded_.size(), some_of(rounded_)));
+  if (!names.empty())
+    note(
+        fmt::format("{} tensors are not used by the architecture {}: {}", names.size(), architecture_, some_of(names)));
 }
 
 }  // namespace plait

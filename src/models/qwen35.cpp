@@ -106,9 +106,9 @@ constexpr const char* kTinyExperts =
         "attention.key_length": 32, "attention.value_length": 32, "rope.dimension_count": 16,
         "rope.dimension_sections": [3, 3, 2, 0], "rope.freq_base": 10000000.0,
         "attention.layer_norm_rms_epsilon": 1e-6, "ssm.conv_kernel": 4, "ssm.state_size": 32, "ssm.group_count": 2,
-        "ssm.time_step_rank": 4, "ssm.inner_size": 128, "full_attention_interval": 4, "expert_count": 8,
+        "ssm.time_step_rank": 4, "ssm.inner_size": 128, "full_attention_interval": 4, "expert_count": 4,
         "expert_used_count": 2, "expert_feed_forward_length": 32, "expert_shared_feed_forward_length": 32,
-        "tied": false})";
+        "tied": true})";
 
 }  // namespace
 
