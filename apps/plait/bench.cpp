@@ -45,7 +45,11 @@ Result<void> run_bench(const BenchOptions& options, Context& context) {
   Result<SessionOptions> session_with = session_options(options.common, options.model);
   if (!session_with) return fail(session_with.error());
   session_with->load.tokenizer = false;
-  session_with->memory.context = speed.depth + std::max(speed.prefill, speed.decode);
+  const int wanted = speed.depth + std::max(speed.prefill, speed.decode);
+  if (const int given = options.common.context_size.value_or(0); given > 0 && given < wanted) {
+    return context.usage(fmt::format("bench: -c is {}, but {} tokens of context are measured", given, wanted));
+  }
+  session_with->memory.context = wanted;
   session_with->memory.sequences = speed.sequences;
   session_with->batch = std::max(session_with->batch, speed.sequences);
   Result<Session> session = open_session(*session_with);

@@ -33,10 +33,11 @@ std::string activations_fault(const std::string& text) {
 void add_arithmetic_flags(CLI::App& command, CommonOptions& options) {
   constexpr const char* kGroup = "Machine";
   command.add_option("-t,--threads", options.threads, "threads that compute; default: the machine's cores")
-      ->check(CLI::Range(1, 1024))
+      ->check(CLI::Range(1, 256))
       ->type_name("N")
       ->group(kGroup);
   command.add_option("--isa", options.isa, "instruction set: scalar, avx2, avx512, ...; default: the best here")
+      ->check([](const std::string& name) { return name.empty() ? "is empty, and a name is wanted" : ""; })
       ->type_name("NAME")
       ->group(kGroup);
   command.add_option("--activations", options.activations, "bits of activations: 8 (default), 16 or 32")
@@ -57,7 +58,7 @@ void add_context_flags(CLI::App& command, CommonOptions& options) {
       ->type_name("N")
       ->group(kGroup);
   command.add_option("-b,--batch-size", options.batch_size, "most tokens in one step; default: 512")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(CLI::Range(1, 1 << 16))
       ->type_name("N")
       ->group(kGroup);
   command

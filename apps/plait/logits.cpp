@@ -9,9 +9,10 @@
 #include "commands.h"
 #include "examine/logits.h"
 #include "examine/output_path.h"
+#include "examine/result_file.h"
 #include "id_list.h"
+#include "interrupt.h"
 #include "model_options.h"
-#include "output_file.h"
 
 namespace plait {
 namespace {
@@ -88,8 +89,16 @@ std::string report_json(const Session& session, const LogitsReport& report) {
   return json.dump();
 }
 
+Result<void> open_output(const std::string& path, std::optional<ResultFile>& file) {
+  if (path.empty()) return {};
+  Result<ResultFile> opened = ResultFile::create(path);
+  if (!opened) return fail(opened.error());
+  file.emplace(std::move(*opened));
+  return {};
+}
+
 Result<void> run_logits(const LogitsOptions& options, Context& context) {
-  const Result<LogitsRequest> request = read_request(options, context);
+  Result<LogitsRequest> request = read_request(options, context);
   if (!request) return fail(request.error());
   Result<SessionOptions> session_with = session_options(options.common, options.model);
   if (!session_with) return fail(session_with.error());
@@ -102,12 +111,11 @@ Result<void> run_logits(const LogitsOptions& options, Context& context) {
   if (!session) return fail(session.error());
   if (options.common.verbose) print_notes(session->loaded.notes);
 
-  std::optional<OutputFile> out;
-  if (!options.out.empty()) {
-    Result<OutputFile> opened = OutputFile::create(options.out);
-    if (!opened) return fail(opened.error());
-    out.emplace(std::move(*opened));
-  }
+  const InterruptFlag interrupt;  // The partial files go before the program does.
+  request->stop = [&] { return interrupt.raised(); };
+  std::optional<ResultFile> out, hidden;
+  if (Result<void> opened = open_output(options.out, out); !opened) return opened;
+  if (Result<void> opened = open_output(options.hidden, hidden); !opened) return opened;
   const std::size_t row_bytes = static_cast<std::size_t>(session->spec().vocabulary) * sizeof(float);
   const auto row = [&](int position, std::span<const float> logits) -> Result<void> {
     if (!out) {
@@ -126,9 +134,9 @@ Result<void> run_logits(const LogitsOptions& options, Context& context) {
   if (out) {
     if (Result<void> closed = out->close(); !closed) return closed;
   }
-  if (request->hidden) {
-    if (Result<void> written = write_file(options.hidden, std::as_bytes(std::span(report->hidden))); !written)
-      return written;
+  if (hidden) {
+    if (Result<void> written = hidden->write(std::span(report->hidden)); !written) return written;
+    if (Result<void> closed = hidden->close(); !closed) return closed;
   }
   if (options.json) fmt::print("{}\n", report_json(*session, *report));
   return {};

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "examine/output_path.h"
 #include "examine/values.h"
+#include "interrupt.h"
 #include "model_store.h"
 
 namespace plait {
@@ -25,7 +26,8 @@ Result<void> run_values(const ValuesOptions& options) {
   auto tensor = tensor_named(**file, options.tensor);
   if (!tensor) return fail(std::move(tensor.error()));
   if (auto checked = check_not_model(options.out, *path); !checked) return checked;
-  if (auto done = write_values(**tensor, options.out); !done) return done;
+  const InterruptFlag interrupt;
+  if (auto done = write_values(**tensor, options.out, [&] { return interrupt.raised(); }); !done) return done;
   if (!options.json) {
     fmt::print("{}\n", shape_text(**tensor));
     return {};

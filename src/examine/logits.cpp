@@ -111,6 +111,7 @@ Result<LogitsReport> compute_logits(Session& session, const LogitsRequest& reque
   const int total = static_cast<int>(request.ids.size());
   const int most = request.chunk > 0 ? request.chunk : session.stepper.max_tokens() - request.company * kCompanyStep;
   for (int done = 0; done < total;) {
+    if (request.stop && request.stop()) return fail(ErrorCode::kCancelled, "interrupted");
     const int count = std::min(most, total - done);
     std::vector<Work> work;
     company.add(work, true);

@@ -15,6 +15,7 @@ struct LogitsRequest {
   int chunk = 0;                    // Tokens of the sequence in each step; 0: as many as the batch holds.
   int company = 0;                  // Other random sequences in every step.
   bool hidden = false;              // Also the residual stream.
+  std::function<bool()> stop = {};  // Looked at before each step; true ends with an error, kCancelled.
 };
 
 struct LogitsStep {

@@ -48,10 +48,13 @@ Result<void> decode_tensor(const RawTensor& tensor, const ValuesSink& sink) {
   return {};
 }
 
-Result<void> write_values(const RawTensor& tensor, const std::string& out_path) {
+Result<void> write_values(const RawTensor& tensor, const std::string& out_path, const std::function<bool()>& stop) {
   auto out = FileWriter::create(out_path);
   if (!out) return fail(std::move(out.error()));
-  auto done = decode_tensor(tensor, [&](std::span<const float> values) { return out->write(values); });
+  auto done = decode_tensor(tensor, [&](std::span<const float> values) -> Result<void> {
+    if (stop && stop()) return fail(ErrorCode::kCancelled, "interrupted");
+    return out->write(values);
+  });
   return done ? out->close() : done;
 }
 

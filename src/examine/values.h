@@ -21,6 +21,7 @@ using ValuesSink = std::function<Result<void>(std::span<const float>)>;
 Result<void> decode_tensor(const RawTensor& tensor, const ValuesSink& sink);
 
 // Writes them to a file, little-endian.
-Result<void> write_values(const RawTensor& tensor, const std::string& out_path);
+// `stop`, if given, is asked between chunks: true ends with kCancelled and no file.
+Result<void> write_values(const RawTensor& tensor, const std::string& out_path, const std::function<bool()>& stop = {});
 
 }  // namespace plait

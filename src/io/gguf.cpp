@@ -56,14 +56,18 @@ Result<std::uint32_t> read_version(std::string_view path, ByteReader& reader, st
 }
 
 Result<std::uint64_t> read_count(std::string_view path, ByteReader& reader, std::string_view what) {
-  std::int64_t count = 0;
+  std::uint64_t count = 0;
   if (!reader.read(count)) return corrupt(path, fmt::format("the file ends inside its number of {}", what));
-  if (count < 0) return corrupt(path, fmt::format("the number of {} is {}", what, count));
-  return static_cast<std::uint64_t>(count);
+  return count;
 }
 
 Result<void> check_count(std::string_view path, std::string_view what, std::uint64_t count, std::uint64_t most,
                          std::uint64_t room) {
+  // The format has signed readers and unsigned ones: what is shown is what either calls it.
+  if (count > INT64_MAX) {
+    return corrupt(path, fmt::format("has {} {} (read with a sign: {}), at most {} are allowed", count, what,
+                                     static_cast<std::int64_t>(count), most));
+  }
   if (count > most) return corrupt(path, fmt::format("has {} {}, at most {} are allowed", count, what, most));
   if (count > room) {
     return corrupt(path,

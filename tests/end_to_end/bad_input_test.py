@@ -244,6 +244,15 @@ class BadInput(unittest.TestCase):
                       ["-b", "0"], ["--mem", "10X"], ["--top-k", "99999999999"], ["--threads", "0"], ["-n", "1", "-n", "2"]):
             with self.subTest(flags=flags):
                 self.refused(plait("run", self.model, "-p", "hi", *flags), "plait", status=2)
+        for flags in (["-t", "257"], ["-b", "65537"], ["--isa", ""]):
+            with self.subTest(flags=flags):
+                self.refused(plait("logits", self.model, "--ids", "1", "--top", "1", *flags), flags[0], status=2)
+        most = plait("run", self.model, "-p", "hi", "-n", "1", "-t", "256", "-b", "65536")
+        self.assertEqual(most.returncode, 0, most.stderr)
+        self.refused(plait("bench", self.model, "-c", "10", "-p", "20", "-n", "5"), "-c is 10", "20 tokens", status=2)
+        for ids, wanted in (("1,,2", "number 1 is ''"), (",1", "number 0 is ''"), ("1,", "last comma"), ("1,x", "'x'")):
+            self.refused(plait("logits", self.model, "--ids", ids, "--top", "1"), "--ids", wanted)
+        self.assertEqual(plait("logits", self.model, "--ids", " 1 , 2 3\n", "--top", "1").returncode, 0)
         self.refused(plait("run", self.model, "--promt", "hi"), "did you mean '--prompt'", status=2)
 
     def test_an_empty_prompt_is_no_chat(self):
@@ -265,6 +274,42 @@ class BadInput(unittest.TestCase):
         done = plait("run", self.model, "-p", b"\xff\xfe\xc3(\xed\xa0\x80", "-n", "8", "-s", "1", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(json.loads(done.stdout.decode())["tokens"]), 8)
+
+    def test_a_named_pipe_is_not_waited_for(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        self.refused(plait("run", self.model, "-f", pipe, "-n", "1"), pipe, "is a named pipe")
+        self.refused(plait("logits", self.model, "--ids-file", pipe, "--top", "1"), "is a named pipe")
+        self.refused(plait("inspect", pipe), pipe)
+        self.refused(plait("run", self.model, "-f", "/dev/null/x", "-n", "1"), "/dev/null/x")
+        self.refused(plait("run", self.model, "-f", "/dev/zero", "-n", "1"), "is a device")
+        for name in ("-", "/dev/stdin"):
+            done = plait("run", self.model, "-f", name, "-n", "1", "--temp", "0", input=b"hi")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = shell('"$0" run "$1" -n 1 -f <(echo hi)', self.model)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_results_appear_only_when_they_are_complete(self):
+        out = self.path("out")
+        with open(out, "w") as file:
+            file.write("old")
+        ids = ",".join(["1"] * 2000)
+        arguments = ["logits", self.model, "--ids", ids, "--at", "all", "--chunk", "1", "--out", out]
+        for number, status in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
+            work = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while not os.path.exists(out + ".partial") and work.poll() is None:
+                time.sleep(0.001)
+            work.send_signal(number)
+            self.assertEqual(work.wait(60), status)
+            with open(out) as file:
+                self.assertEqual(file.read(), "old")
+            if number == signal.SIGINT:
+                self.assertFalse(os.path.exists(out + ".partial"))
+        limited = shell('trap "" XFSZ; ulimit -f 1; "$0" values "$1" token_embd.weight --out "$2"', self.model, out)
+        self.refused(limited, out, "cannot write")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["model.gguf", "out"])
+        self.assertEqual(plait("logits", self.model, "--ids", "1", "--out", out).returncode, 0)
+        self.assertEqual(os.path.getsize(out) % 4, 0)
 
     def test_signals(self):
         for command, number, wanted in ((["run", self.model], signal.SIGINT, 130),

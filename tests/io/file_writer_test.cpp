@@ -34,9 +34,30 @@ TEST(FileWriter, LeavesNothingWhenItIsNotClosed) {
   {
     auto out = FileWriter::create(path);
     ASSERT_TRUE(out);
-    EXPECT_TRUE(std::filesystem::exists(path));
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_TRUE(std::filesystem::exists(path + ".partial"));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
+}
+
+TEST(FileWriter, KeepsWhatWasThereUntilTheNewFileIsComplete) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("out", "old"), link = directory.file("link");
+  std::filesystem::create_symlink(path, link);
+  const auto found = [&] {
+    std::ifstream in(path, std::ios::binary);
+    return std::string((std::istreambuf_iterator<char>(in)), {});
+  };
+  auto out = FileWriter::create(link);
+  ASSERT_TRUE(out) << out.error().message;
+  const std::vector<std::byte> x(1, std::byte{'x'}), y(1, std::byte{'y'});
+  EXPECT_TRUE(out->write_at(1, y));
+  EXPECT_TRUE(out->write_at(0, x));
+  EXPECT_EQ(found(), "old");
+  EXPECT_TRUE(out->close());
+  EXPECT_EQ(found(), "xy");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
 }
 
 TEST(FileWriter, SaysThatTheDiskIsFull) {
