@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,8 +45,7 @@ class GgufBytes {
   }
   static void append_text(std::vector<std::byte>& to, std::string_view text) {
     append<std::uint64_t>(to, text.size());
-    const std::span bytes = std::as_bytes(std::span(text));
-    to.insert(to.end(), bytes.begin(), bytes.end());
+    for (const char letter : text) to.push_back(static_cast<std::byte>(letter));
   }
 
   // A key with its type; the value follows by raw() or text().
