@@ -42,4 +42,22 @@ struct Step {
   int tokens() const { return static_cast<int>(batch.tokens.size()); }
 };
 
+// The products of several matrices with one input, side by side in `out`.
+inline void project(Step& step, Tensor x, std::span<const Projection> projections, Tensor out) {
+  constexpr std::size_t kMost = 4;
+  check(projections.size() <= kMost, "an input has few projections");
+  Projection placed[kMost];
+  int begin = 0;
+  for (std::size_t i = 0; i < projections.size(); ++i) {
+    const int width = projections[i].weight->rows;
+    placed[i] = projections[i];
+    placed[i].out = out.slice_cols(begin, width);
+    begin += width;
+  }
+  step.backend.linear(x, {placed, projections.size()});
+}
+inline void project(Step& step, Tensor x, const Projection& projection, Tensor out) {
+  project(step, x, std::span(&projection, 1), out);
+}
+
 }  // namespace plait

@@ -57,10 +57,9 @@ Result<std::unique_ptr<Cache>> Cache::create(Backend& backend, std::span<const S
 }
 
 Sequence* Cache::open(std::span<const Token> tokens) {
-  auto sequence = std::make_unique<Sequence>();
-  sequence->tokens_.assign(tokens.begin(), tokens.end());
-  sequence->past_.blocks.resize(state_->cost.groups.size());
-  return state_->sequences.emplace_back(std::move(sequence)).get();
+  const Result<Sequence*> opened = state_->resume(nullptr, 0, tokens);
+  check(opened.has_value(), "a sequence without a past takes no memory");
+  return *opened;
 }
 
 // ---------------------------------------------------------------- a step

@@ -50,6 +50,12 @@ int StepSpan::first_anchor() const {
 
 int StepSpan::anchors() const { return std::max(0, (last_anchor() - first_anchor()) / kChunkTokens + 1); }
 
+std::size_t StateCost::group_of(const RowSpec& rows) const {
+  std::size_t group = 0;
+  while (group < groups.size() && !groups[group].same_kind(rows)) ++group;
+  return group;
+}
+
 std::size_t StateCost::held(int computed) const {
   std::size_t sum = 0;
   for (const StreamGroup& group : groups)
@@ -100,20 +106,23 @@ std::size_t stream_block_bytes(const RowSpec& rows) {
   return aligned(static_cast<std::size_t>(kBlockTokens) * static_cast<std::size_t>(rows.bytes));
 }
 
+std::size_t layer_anchor_bytes(const StateSpec& layer) {
+  check(layer.anchor_bytes >= 0, "an anchor has no negative size");
+  return aligned(static_cast<std::size_t>(layer.anchor_bytes));
+}
+
 StateCost state_cost(std::span<const StateSpec> layers) {
   StateCost cost;
   for (const StateSpec& layer : layers) {
-    check(layer.anchor_bytes >= 0, "an anchor has no negative size");
-    add(cost.anchor_bytes, aligned(static_cast<std::size_t>(layer.anchor_bytes)));
+    add(cost.anchor_bytes, layer_anchor_bytes(layer));
     for (const RowSpec& rows : layer.rows) {
       if (rows.bytes == 0) continue;
       check(rows.window != kSinceAnchor || !rows.read_in_pass,
             "rows of a chunk are read from the pass that makes them");
-      const auto same = [&](const StreamGroup& group) { return group.same_kind(rows); };
-      auto found = std::find_if(cost.groups.begin(), cost.groups.end(), same);
-      if (found == cost.groups.end())
-        found = cost.groups.insert(found, {.window = rows.window, .read_in_pass = rows.read_in_pass});
-      add(found->block_bytes, stream_block_bytes(rows));
+      const std::size_t group = cost.group_of(rows);
+      if (group == cost.groups.size())
+        cost.groups.push_back({.window = rows.window, .read_in_pass = rows.read_in_pass});
+      add(cost.groups[group].block_bytes, stream_block_bytes(rows));
       if (rows.window == 0) add(cost.token_bytes, static_cast<std::size_t>(rows.bytes));
       if (rows.window == kSinceAnchor) add(cost.chunk_token_bytes, static_cast<std::size_t>(rows.bytes));
     }

@@ -51,6 +51,8 @@ struct StateCost {
   // Of one token in the streams that keep only the chunk under way.
   std::size_t chunk_token_bytes = 0;
 
+  // Which group a row stream belongs to; their number: none yet.
+  std::size_t group_of(const RowSpec& rows) const;
   // A sequence with so many tokens computed that shares nothing.
   std::size_t held(int computed) const;
   // What a step takes beside that. `own_anchor`: nobody else holds the sequence's anchor.
@@ -65,7 +67,8 @@ StateCost state_cost(std::span<const StateSpec> layers);
 
 // Of one token in all of a layer's streams.
 std::size_t row_bytes(const StateSpec& layer);
-// Bytes of one block of a stream.
+// Bytes of one block of a stream, and of a layer's part of an anchor; both are aligned.
 std::size_t stream_block_bytes(const RowSpec& rows);
+std::size_t layer_anchor_bytes(const StateSpec& layer);
 
 }  // namespace plait

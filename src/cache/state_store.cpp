@@ -8,13 +8,13 @@
 namespace plait {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kLeastBytes = 64;
 
 Result<std::unique_ptr<Buffer>> reserve(Backend& backend, int numbers, std::size_t bytes) {
   const auto count = static_cast<std::size_t>(numbers);
   check(numbers >= 0 && (bytes == 0 || count <= std::numeric_limits<std::size_t>::max() / bytes),
         "the bytes of a store can be counted");
-  return backend.allocate(std::max(count * bytes, kAlignment));
+  return backend.allocate(std::max(count * bytes, kLeastBytes));
 }
 
 std::size_t place(int number, std::size_t bytes) { return static_cast<std::size_t>(number) * bytes; }
@@ -42,9 +42,7 @@ Result<StateStore> StateStore::create(Backend& backend, std::span<const StateSpe
     for (int i = 0; i < kMaxRowStreams; ++i) {
       const RowSpec& rows = layer.rows[i];
       if (rows.bytes == 0) continue;
-      const auto same = [&](const StreamGroup& group) { return group.same_kind(rows); };
-      const auto g =
-          static_cast<std::size_t>(std::find_if(cost.groups.begin(), cost.groups.end(), same) - cost.groups.begin());
+      const std::size_t g = cost.group_of(rows);
       state.rows[i] = {.buffer = store.groups_[g].buffer.get(),
                        .offset = used[g],
                        .stride = cost.groups[g].block_bytes,
@@ -56,7 +54,7 @@ Result<StateStore> StateStore::create(Backend& backend, std::span<const StateSpe
     state.anchors = store.anchors_.buffer.get();
     state.anchor_offset = anchors_used;
     state.anchor_stride = cost.anchor_bytes;
-    state.anchor_bytes = (static_cast<std::size_t>(layer.anchor_bytes) + kAlignment - 1) / kAlignment * kAlignment;
+    state.anchor_bytes = layer_anchor_bytes(layer);
     anchors_used += state.anchor_bytes;
   }
   return store;

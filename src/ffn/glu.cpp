@@ -33,9 +33,7 @@ class Glu final : public Ffn {
   void forward(Step& step, Tensor x, Tensor out) const override {
     const Tensor hidden = step.scratch.take(x.rows, spec_.hidden);
     step.backend.glu({.x = x, .gate = gate_, .up = up_, .activation = spec_.activation, .out = hidden});
-    Projection down = down_;
-    down.out = out;
-    step.backend.linear(hidden, {&down, 1});
+    project(step, hidden, down_, out);
   }
 
  private:

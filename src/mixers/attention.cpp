@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <vector>
 
 namespace plait {
@@ -13,15 +12,12 @@ class Attention final : public Mixer {
  public:
   Attention(const AttentionSpec& spec, Scope& scope) : spec_(spec) {
     const int q = spec.heads * spec.key_dim, k = spec.kv_heads * spec.key_dim, v = spec.kv_heads * spec.value_dim;
-    if (spec.gated) {
-      check(spec.key_dim == spec.value_dim, "a gate is as wide as what it gates");
-      inputs_ = {scope.projection("attn_q", 2 * q, spec.dim, spec.qkv_bias, {spec.key_dim, spec.key_dim}),
-                 scope.projection("attn_k", k, spec.dim, spec.qkv_bias),
-                 scope.projection("attn_v", v, spec.dim, spec.qkv_bias)};
-    } else if (scope.has("attn_qkv")) {
+    check(!spec.gated || spec.key_dim == spec.value_dim, "a gate is as wide as what it gates");
+    if (!spec.gated && scope.has("attn_qkv")) {
       inputs_ = {scope.projection("attn_qkv", q + k + v, spec.dim, spec.qkv_bias)};
     } else {
-      inputs_ = {scope.projection("attn_q", q, spec.dim, spec.qkv_bias),
+      const std::vector<int> parts = spec.gated ? std::vector<int>{spec.key_dim, spec.key_dim} : std::vector<int>{};
+      inputs_ = {scope.projection("attn_q", q + gate_width(), spec.dim, spec.qkv_bias, parts),
                  scope.projection("attn_k", k, spec.dim, spec.qkv_bias),
                  scope.projection("attn_v", v, spec.dim, spec.qkv_bias)};
     }
@@ -55,7 +51,7 @@ class Attention final : public Mixer {
     const Tensor q = qkv.slice_cols(0, q_width());
     const Tensor k = qkv.slice_cols(q_width() + gate_width(), k_width());
     const Tensor v = qkv.slice_cols(q_width() + gate_width() + k_width(), v_width());
-    project(step, x, qkv);
+    project(step, x, inputs_, qkv);
     if (spec_.norm_heads) {
       step.backend.norm({.x = q, .weight = q_norm_, .eps = spec_.norm_eps, .width = spec_.key_dim, .out = q});
       step.backend.norm({.x = k, .weight = k_norm_, .eps = spec_.norm_eps, .width = spec_.key_dim, .out = k});
@@ -84,9 +80,7 @@ class Attention final : public Mixer {
                          .batch = &step.batch,
                          .state = &state});
     if (spec_.gated) step.backend.gate({.x = mixed, .gate = qkv.slice_cols(q_width(), gate_width())});
-    Projection output = output_;
-    output.out = out;
-    step.backend.linear(mixed, {&output, 1});
+    project(step, mixed, output_, out);
   }
 
  private:
@@ -97,20 +91,8 @@ class Attention final : public Mixer {
 
   int input_width() const { return q_width() + gate_width() + k_width() + v_width(); }
 
-  // Fills qkv, [tokens, q + gate + k + v], by one fused or three separate projections.
-  void project(Step& step, Tensor x, Tensor qkv) const {
-    std::array<Projection, 3> projections;
-    int begin = 0;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      projections[i] = inputs_[i];
-      projections[i].out = qkv.slice_cols(begin, inputs_[i].weight->rows);
-      begin += inputs_[i].weight->rows;
-    }
-    step.backend.linear(x, {projections.data(), inputs_.size()});
-  }
-
   AttentionSpec spec_;
-  std::vector<Projection> inputs_;  // q, k, v; or one for all three.
+  std::vector<Projection> inputs_;  // q (and gate), k, v; or one for all three.
   Projection output_;
   const Weight* q_norm_ = nullptr;
   const Weight* k_norm_ = nullptr;

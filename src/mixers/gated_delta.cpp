@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -54,7 +53,7 @@ class GatedDelta final : public Mixer {
 
   void forward(Step& step, Tensor x, Tensor out, const LayerState& state) const override {
     const Tensor inputs = step.scratch.take(x.rows, input_width());
-    project(step, x, inputs);
+    project(step, x, inputs_, inputs);
     const Tensor gate = inputs.slice_cols(mixed_width(), value_width());
     const Tensor beta = inputs.slice_cols(mixed_width() + value_width(), spec_.value_heads);
     const Tensor alpha = inputs.slice_cols(mixed_width() + value_width() + spec_.value_heads, spec_.value_heads);
@@ -88,9 +87,7 @@ class GatedDelta final : public Mixer {
     step.backend.norm(
         {.x = args.out, .weight = norm_, .eps = spec_.norm_eps, .width = spec_.value_dim, .out = args.out});
     step.backend.gate({.x = args.out, .gate = gate, .function = GateFunction::kSilu});
-    Projection output = output_;
-    output.out = out;
-    step.backend.linear(args.out, {&output, 1});
+    project(step, args.out, output_, out);
   }
 
  private:
@@ -110,20 +107,8 @@ class GatedDelta final : public Mixer {
     return args;
   }
 
-  // Fills inputs: [tokens, q, k, v, gate, beta, alpha].
-  void project(Step& step, Tensor x, Tensor inputs) const {
-    std::array<Projection, 4> projections;
-    int begin = 0;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      projections[i] = inputs_[i];
-      projections[i].out = inputs.slice_cols(begin, inputs_[i].weight->rows);
-      begin += inputs_[i].weight->rows;
-    }
-    step.backend.linear(x, {projections.data(), inputs_.size()});
-  }
-
   GatedDeltaSpec spec_;
-  std::vector<Projection> inputs_;
+  std::vector<Projection> inputs_;  // q, k, v, gate, beta, alpha, in this order, some of them in one.
   const Weight* taps_ = nullptr;
   const Weight* a_ = nullptr;
   const Weight* dt_ = nullptr;

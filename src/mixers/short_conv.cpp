@@ -23,19 +23,16 @@ class ShortConv final : public Mixer {
   int scratch_floats() const override { return Workspace::padded(3 * spec_.dim) + Workspace::padded(spec_.dim); }
 
   void forward(Step& step, Tensor x, Tensor out, const LayerState& state) const override {
-    Projection input = input_;
-    input.out = step.scratch.take(x.rows, 3 * spec_.dim);
-    step.backend.linear(x, {&input, 1});
-    const Tensor b = input.out.slice_cols(0, spec_.dim), c = input.out.slice_cols(spec_.dim, spec_.dim);
-    const Tensor u = input.out.slice_cols(2 * spec_.dim, spec_.dim);
+    const Tensor input = step.scratch.take(x.rows, 3 * spec_.dim);
+    project(step, x, input_, input);
+    const Tensor b = input.slice_cols(0, spec_.dim), c = input.slice_cols(spec_.dim, spec_.dim);
+    const Tensor u = input.slice_cols(2 * spec_.dim, spec_.dim);
     step.backend.gate({.x = u, .gate = b, .function = GateFunction::kIdentity});
     const Tensor mixed = step.scratch.take(x.rows, spec_.dim);
     step.backend.conv(
         {.x = u, .taps = taps_, .tap_count = spec_.taps, .out = mixed, .batch = &step.batch, .state = &state});
     step.backend.gate({.x = mixed, .gate = c, .function = GateFunction::kIdentity});
-    Projection output = output_;
-    output.out = out;
-    step.backend.linear(mixed, {&output, 1});
+    project(step, mixed, output_, out);
   }
 
  private:
