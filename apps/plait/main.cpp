@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -112,6 +113,7 @@ int run_program(int argc, char** argv) {
   Context context;
   std::set_new_handler(give_up_without_memory);
   exit_on_interrupt();
+  std::signal(SIGXFSZ, SIG_IGN);  // A limit on file sizes is then an error of write, like a full disk.
   CLI::App app("plait runs language models on this machine.", "plait");
   app.set_version_flag("--version", "plait " PLAIT_VERSION);
   app.require_subcommand(1);

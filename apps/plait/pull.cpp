@@ -2,7 +2,6 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -103,7 +102,6 @@ Result<void> pull(const PullOptions& options, Context& context) {
   const fs::path target = known != nullptr ? stored_path(*folder, *known) : stored_path(*folder, file);
   const std::string label = known != nullptr ? known->name : fs::path(file.file).filename().string();
 
-  std::signal(SIGXFSZ, SIG_IGN);  // A file size limit is then an error of write, like a full disk.
   curl_global_init(CURL_GLOBAL_DEFAULT);
   Result<void> pulled = pull_to(target, label, known, file);
   curl_global_cleanup();

@@ -133,6 +133,11 @@ int Builder::vocabulary() {
   if (size == 0) return positive("vocab_size");
   require(size <= kLargestInteger,
           fmt::format("tokenizer.ggml.tokens has {} entries, wanted at most {}", size, kLargestInteger));
+  if (find("vocab_size") != nullptr) {
+    const int said = positive("vocab_size");
+    require(said == size,
+            fmt::format("key {} is {}, but tokenizer.ggml.tokens has {} entries", full_key("vocab_size"), said, size));
+  }
   return static_cast<int>(std::min<std::int64_t>(size, kLargestInteger));
 }
 

@@ -74,6 +74,7 @@ TEST_F(BuilderErrors, NameTheKeyAndWhatItHolds) {
       {"llama.rope.scaling.attn_factor", 2.0},
       {"llama.feed_forward_length", std::vector<std::int64_t>{128, 64}},
       {"llama.context_length", std::int64_t{0}},
+      {"llama.vocab_size", std::int64_t{385}},
   };
   for (const auto& [key, value] : table) {
     const std::string message = load(copy().set(key, value));

@@ -3,6 +3,7 @@
 
 #include "examine/make.h"
 #include "models/registry.h"
+#include "support/allocations.h"
 #include "support/interleaving.h"
 #include "support/model_properties.h"
 #include "support/temporary_directory.h"
@@ -35,6 +36,31 @@ TEST_P(MadeModel, KeepsItsBitsWhateverTheChunksTheCompanyTheThreadsAndTheInstruc
 }
 
 TEST_P(MadeModel, KeepsItsBitsThroughDraftsForksAndSnapshots) { expect_same_bits_interleaved(make(), 1000, 90); }
+
+// From the embedding to the logits, on all threads: a step that has begun cannot run out of memory.
+TEST_P(MadeModel, TakesNothingFromTheHeapWithinAStep) {
+  SessionOptions options;
+  options.load.path = make();
+  options.load.cpu.threads = 2;
+  options.load.tokenizer = false;
+  options.memory.context = 128;
+  Result<Session> session = open_session(options);
+  ASSERT_TRUE(session) << session.error().message;
+  Cache& cache = session->stepper.cache();
+  Sequence* sequence = cache.open(std::vector<Token>(100, 3));
+  for (const int count : {33, 1, 17, 1, 30}) {  // Prefill, decode, the end of a chunk.
+    const Work work{.sequence = sequence, .count = count, .all_logits = true};
+    std::uint64_t begin = 0, end = 0;
+    const Result<void> stepped = session->stepper.step(
+        {&work, 1}, [&](int, std::span<float>) { end = allocations(); },
+        [&](int layer, Tensor) { begin = layer == 0 ? allocations() : begin; });
+    ASSERT_TRUE(stepped) << stepped.error().message;
+    EXPECT_GT(begin, 0u);
+    EXPECT_EQ(end - begin, 0u) << count << " tokens";
+    cache.commit(sequence, count);
+  }
+  cache.close(sequence);
+}
 
 INSTANTIATE_TEST_SUITE_P(All, MadeModel, testing::ValuesIn(architectures().begin(), architectures().end()),
                          [](const auto& tested) { return std::string(tested.param.name); });

@@ -11,6 +11,7 @@
 #include "io/model_file.h"
 #include "models/registry.h"
 #include "support/golden_model.h"
+#include "support/interleaving.h"
 #include "support/model_properties.h"
 #include "support/widened_file.h"
 
@@ -158,6 +159,11 @@ TEST(SmolLm2, WithWidenedWeightsIsTheFloat64ReferenceWithinFloatRounding) {
 TEST(SmolLm2, HasTheSameBitsUnderEverySchedule) {
   if (!is_there()) GTEST_SKIP() << "PLAIT_SMOLLM2 names no file";
   expect_same_bits(smollm2_path(), 200);
+}
+
+TEST(SmolLm2, HasTheSameBitsThroughDraftsForksAndSnapshots) {
+  if (!is_there()) GTEST_SKIP() << "PLAIT_SMOLLM2 names no file";
+  expect_same_bits_interleaved(smollm2_path(), 1000, 90);
 }
 
 }  // namespace
