@@ -1,6 +1,7 @@
 // ThreadPool: workers wait on a generation number, first spinning, then sleeping on it.
 #include "base/thread_pool.h"
 
+#include <chrono>
 #include <system_error>
 
 #include "base/check.h"
@@ -9,7 +10,10 @@
 namespace plait {
 namespace {
 
-constexpr int kSpins = 20'000;  // About 50 microseconds: longer than the gap between two operations of a step.
+// Longer than the gap between two operations of a step, much shorter than a slice of time of another process.
+constexpr std::chrono::microseconds kSpinTime{50};
+constexpr int kSpinsALook = 64;  // Between two looks at the clock.
+constexpr int kWordBits = 64;
 
 inline void relax() {
 #if defined(__x86_64__)
@@ -19,10 +23,28 @@ inline void relax() {
 #endif
 }
 
+// Returns the value once it is no longer `old`: spins, then sleeps. A pause takes 10 to 150 cycles, depending on the
+// processor, so the spinning is bounded by the clock: who spins on a busy machine uses up what it needs to compute.
+template <class T>
+T wait_for_change(const std::atomic<T>& value, T old) {
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    for (int i = 0; i < kSpinsALook; ++i) {
+      if (const T now = value.load(std::memory_order_acquire); now != old) return now;
+      relax();
+    }
+    if (std::chrono::steady_clock::now() - start > kSpinTime) break;
+  }
+  value.wait(old, std::memory_order_acquire);
+  return value.load(std::memory_order_acquire);
+}
+
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) : threads_(threads) {
+ThreadPool::ThreadPool(int threads)
+    : threads_(threads), claimed_(static_cast<std::size_t>((threads + kWordBits - 1) / kWordBits)) {
   check(threads >= 1, "a thread pool has at least its caller");
+  for (auto& word : claimed_) word.store(~std::uint64_t{0}, std::memory_order_relaxed);
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { worker_loop(i); });
   } catch (const std::system_error&) {  // No memory for a stack, or a limit on threads. Workers read threads_ in run().
@@ -37,54 +59,69 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run(const std::function<void(int, int)>& work) {
+void ThreadPool::run(const std::function<void(int, int)>& work, Sharing sharing) {
   const FloatMode mode;
   if (threads_ == 1) {
     work(0, 1);
     return;
   }
   work_ = &work;
-  remaining_.store(threads_ - 1, std::memory_order_relaxed);
+  sharing_.store(sharing, std::memory_order_relaxed);
+  remaining_.store(threads_, std::memory_order_relaxed);
+  begin_shares();
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
-  work(0, threads_);
-  for (int spins = 0;; ++spins) {
-    const int left = remaining_.load(std::memory_order_acquire);
-    if (left == 0) break;
-    if (spins < kSpins) {
-      relax();
-    } else {
-      remaining_.wait(left, std::memory_order_acquire);
-    }
+  do_shares(0);
+  for (int left = remaining_.load(std::memory_order_acquire); left != 0;) left = wait_for_change(remaining_, left);
+}
+
+// A worker that comes late, having seen an older generation, may claim its share from here on: all else is in place.
+void ThreadPool::begin_shares() {
+  for (std::size_t i = 0; i < claimed_.size(); ++i) {
+    const int shares = threads_ - static_cast<int>(i) * kWordBits;
+    const std::uint64_t none = shares >= kWordBits ? 0 : ~std::uint64_t{0} << (shares > 0 ? shares : 0);
+    claimed_[i].store(none, std::memory_order_release);
   }
+}
+
+bool ThreadPool::claim(int share) {
+  std::atomic<std::uint64_t>& word = claimed_[static_cast<std::size_t>(share / kWordBits)];
+  const std::uint64_t bit = std::uint64_t{1} << (share % kWordBits);
+  if ((word.load(std::memory_order_relaxed) & bit) != 0) return false;
+  return (word.fetch_or(bit, std::memory_order_acq_rel) & bit) == 0;
+}
+
+// Its own share, then those that nobody has begun. A call ends only when every claimed share is done, so work_ is that
+// of the claim.
+void ThreadPool::do_shares(int own) {
+  int done = 0;
+  for (int i = 0; i < threads_; ++i) {
+    if (i > 0 && sharing_.load(std::memory_order_relaxed) == Sharing::kOwn) break;
+    const int share = own + i < threads_ ? own + i : own + i - threads_;
+    if (!claim(share)) continue;
+    (*work_)(share, threads_);
+    ++done;
+  }
+  if (done > 0 && remaining_.fetch_sub(done, std::memory_order_acq_rel) == done) remaining_.notify_one();
 }
 
 void ThreadPool::worker_loop(int worker) {
   const FloatMode mode;
   std::uint32_t seen = 0;
   for (;;) {
-    std::uint32_t now = generation_.load(std::memory_order_acquire);
-    for (int spins = 0; now == seen; ++spins) {
-      if (spins < kSpins) {
-        relax();
-      } else {
-        generation_.wait(seen, std::memory_order_acquire);
-      }
-      now = generation_.load(std::memory_order_acquire);
-    }
-    seen = now;
+    seen = wait_for_change(generation_, seen);
     if (stop_.load(std::memory_order_relaxed)) return;
-    (*work_)(worker, threads_);
-    if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) remaining_.notify_one();
+    do_shares(worker);
   }
 }
 
-void ThreadPool::parallel_for(int count, const std::function<void(int, int, int)>& body) {
-  run([&](int worker, int workers) {
-    const auto cut = [&](int i) { return static_cast<int>(static_cast<std::int64_t>(count) * i / workers); };
-    const int begin = cut(worker), end = cut(worker + 1);
-    if (begin < end) body(begin, end, worker);
-  });
+void ThreadPool::parallel_for(int count, const std::function<void(int, int, int)>& body, Sharing sharing) {
+  run(
+      [&](int share, int shares) {
+        const auto [begin, end] = share_of(count, share, shares);
+        if (begin < end) body(begin, end, share);
+      },
+      sharing);
 }
 
 }  // namespace plait

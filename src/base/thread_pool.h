@@ -9,11 +9,25 @@
 
 namespace plait {
 
-// Worker 0 is the caller; the others spin for a while after each call, then sleep. One caller at a time.
+// A range of pieces.
+struct PieceRange {
+  int begin = 0, end = 0;
+};
+// The pieces of share i of n when [0, count) is cut: [count * i / n, count * (i + 1) / n).
+constexpr PieceRange share_of(int count, int i, int n) {
+  return {static_cast<int>(std::int64_t{count} * i / n), static_cast<int>(std::int64_t{count} * (i + 1) / n)};
+}
+
+// The caller is one of the workers; the others spin for a while after each call, then sleep. One caller at a time.
+// Work is cut into one share a worker. A share whose worker has not begun when another has finished its own is done by
+// that other: where the system runs something else on a worker's core, nobody waits for that worker to begin.
 // Every thread that computes has flush-to-zero off and rounds to nearest; the caller's own mode is restored after each
 // call.
 class ThreadPool {
  public:
+  // Who may do a share: any worker that has time, or only its own (so that memory it writes first lies near it).
+  enum class Sharing { kAny, kOwn };
+
   // `threads` counts the caller; at least 1. Where the system gives fewer, the pool has those: threads() says it.
   explicit ThreadPool(int threads);
   ~ThreadPool();
@@ -22,21 +36,28 @@ class ThreadPool {
 
   int threads() const { return threads_; }
 
-  // Calls work(worker, workers) once on each worker; returns when all are done. Must not be nested.
-  void run(const std::function<void(int worker, int workers)>& work);
+  // Calls work(share, shares) once for each share, from threads() threads at most; returns when all are done. A share
+  // must not wait for another one. Must not be nested.
+  void run(const std::function<void(int share, int shares)>& work, Sharing sharing = Sharing::kAny);
 
-  // Cuts [0, count) into one contiguous range a worker, [count * i / n, count * (i + 1) / n), and calls body(begin,
-  // end, worker).
-  void parallel_for(int count, const std::function<void(int begin, int end, int worker)>& body);
+  // Cuts [0, count) by share_of() and calls body(begin, end, share) for shares that are not empty.
+  void parallel_for(int count, const std::function<void(int begin, int end, int share)>& body,
+                    Sharing sharing = Sharing::kAny);
 
  private:
   void worker_loop(int worker);
+  void do_shares(int own);
+  bool claim(int share);
+  void begin_shares();
 
   int threads_;
   std::vector<std::thread> workers_;
   const std::function<void(int, int)>* work_ = nullptr;
+  std::atomic<Sharing> sharing_{Sharing::kAny};
   alignas(64) std::atomic<std::uint32_t> generation_{0};
-  alignas(64) std::atomic<int> remaining_{0};
+  alignas(64) std::atomic<int> remaining_{0};  // Shares that are not done.
+  // A bit a share: somebody does it or has done it. All are set between calls, so that who comes late finds nothing.
+  std::vector<std::atomic<std::uint64_t>> claimed_;
   std::atomic<bool> stop_{false};
 };
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -37,6 +39,46 @@ TEST(ThreadPool, RunsManyShortCallsInARow) {
   std::atomic<int> calls{0};
   for (int i = 0; i < 5000; ++i) pool.run([&](int, int) { ++calls; });
   EXPECT_EQ(calls, 15000);
+}
+
+TEST(ThreadPool, DoesEveryShareOnceWithMoreThreadsThanAWordHasBits) {
+  ThreadPool pool(130);
+  std::vector<std::atomic<int>> done(130);
+  for (int i = 0; i < 20; ++i) {
+    pool.run([&](int share, int shares) {
+      EXPECT_EQ(shares, 130);
+      ++done[static_cast<std::size_t>(share)];
+    });
+  }
+  for (const auto& count : done) EXPECT_EQ(count, 20);
+}
+
+// Which thread did each share, in 200 calls that find the workers asleep and take less time than waking them.
+std::vector<std::vector<std::thread::id>> doers(ThreadPool& pool, ThreadPool::Sharing sharing) {
+  std::vector<std::vector<std::thread::id>> calls;
+  for (int i = 0; i < 200; ++i) {
+    std::vector<std::thread::id> call(static_cast<std::size_t>(pool.threads()));
+    pool.run([&](int share, int) { call[static_cast<std::size_t>(share)] = std::this_thread::get_id(); }, sharing);
+    calls.push_back(call);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return calls;
+}
+
+TEST(ThreadPool, DoesTheShareOfAWorkerThatHasNotBegun) {
+  ThreadPool pool(3);
+  int by_caller = 0;
+  for (const auto& call : doers(pool, ThreadPool::Sharing::kAny))
+    if (call[1] == std::this_thread::get_id() || call[2] == std::this_thread::get_id()) ++by_caller;
+  EXPECT_GT(by_caller, 0);
+}
+
+TEST(ThreadPool, LeavesEachShareToItsWorkerWhereThatIsAsked) {
+  ThreadPool pool(3);
+  const auto calls = doers(pool, ThreadPool::Sharing::kOwn);
+  for (const auto& call : calls) EXPECT_EQ(call, calls.front());
+  EXPECT_EQ(calls.front()[0], std::this_thread::get_id());
+  EXPECT_NE(calls.front()[1], calls.front()[2]);
 }
 
 #if defined(__x86_64__)
