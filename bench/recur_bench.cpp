@@ -331,21 +331,27 @@ void classic_decode(benchmark::State& state, int heads, bool is_lazy) {
   report(state, 16, heads);
 }
 
-// Two ways to check a draft: a state for each token of it, or a copy of the state that goes on lazily.
-void classic_draft(benchmark::State& state, int heads, int count, bool copies) {
+// Two ways to check a draft: a state for each token of it, or a copy of the state that goes on lazily. The memory for
+// them is one of `places`, taken in turn: 1 is what a single layer sees, 32 a layer of a model, which finds the others'
+// copies in its caches.
+void classic_draft(benchmark::State& state, int heads, int count, bool copies, int places) {
   const auto backend = backend_of("");
   const Inputs inputs(*backend, heads, 16);
-  Classic classic(*backend, heads, copies ? 2 : count + 1);
+  const int taken = copies ? 1 : count;
+  Classic classic(*backend, heads, 1 + taken * places);
+  int place = 0;
   for (auto _ : state) {
+    const int first = 1 + place++ % places * taken;
     for (int head = 0; head < heads; ++head) {
-      if (copies) std::memcpy(classic.state(head, 1), classic.state(head), kStateFloats * sizeof(float));
+      float* const copy = classic.state(head, first);
+      if (copies) std::memcpy(copy, classic.state(head), kStateFloats * sizeof(float));
       Pending pending = classic.pending(head);
       for (int t = 0; t < count; ++t) {
         const Token1 token = token_of(inputs, t, head);
         if (copies) {
-          lazy_all(token, classic.state(head, 1), pending);
+          lazy_all(token, copy, pending);
         } else {
-          two_pass(token, classic.state(head, t), classic.state(head, t + 1));
+          two_pass(token, classic.state(head, t == 0 ? 0 : first + t - 1), classic.state(head, first + t));
         }
       }
     }
@@ -398,11 +404,13 @@ void add_all() {
     add(fmt::format("decode/{}/two_pass", place.name), [=](benchmark::State& s) { classic_decode(s, heads, false); });
     add(fmt::format("decode/{}/lazy", place.name), [=](benchmark::State& s) { classic_decode(s, heads, true); });
     for (const int count : {1, 2, 4, 8}) {
-      add(fmt::format("draft/{}/n:{}/lazy_copy", place.name, count),
-          [=](benchmark::State& s) { classic_draft(s, heads, count, true); });
-      if (heads < 4096) {
-        add(fmt::format("draft/{}/n:{}/state_each", place.name, count),
-            [=](benchmark::State& s) { classic_draft(s, heads, count, false); });
+      for (const int places : {1, 32}) {
+        if (heads == 4096 && places > 1) continue;
+        add(fmt::format("draft/{}/n:{}/lazy_copy/places:{}", place.name, count, places),
+            [=](benchmark::State& s) { classic_draft(s, heads, count, true, places); });
+        if (heads == 4096) continue;
+        add(fmt::format("draft/{}/n:{}/state_each/places:{}", place.name, count, places),
+            [=](benchmark::State& s) { classic_draft(s, heads, count, false, places); });
       }
     }
   }

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -44,6 +45,19 @@ class Make(unittest.TestCase):
         done = plait("logits", model, "--ids", "72,101,108", "--top", "1")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLess(abs(json.loads(done.stdout)["logits"][0]), 20)
+
+    def test_stats_count_each_expert_of_each_layer(self):
+        model = self.path("a.gguf")
+        self.assertEqual(plait("make", "--arch", "qwen3moe", "--seed", "1", "--out", model).returncode, 0)
+        done = plait("run", model, "-p", "hi", "-n", "8", "--temp", "0", "--stats", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        layers = re.findall(r"^plait: layer (\d+), how often each expert was chosen: ([\d ]+)$", done.stderr, re.M)
+        self.assertEqual([layer for layer, _ in layers], ["0", "1"])
+        tokens = report["prompt_tokens"] + report["generated_tokens"] - 1  # The last token is not put back in.
+        for _, counts in layers:
+            self.assertEqual(len(counts.split()), 8)
+            self.assertEqual(sum(map(int, counts.split())), 2 * tokens)
 
     def test_fails_with_one_sentence(self):
         cases = [
