@@ -15,6 +15,7 @@ struct Scalar {
   static constexpr int kZero8 = 128;
   static constexpr int kDirectTiles = 1;
   static constexpr int kDirectTokens = 1;
+  static constexpr bool kPanels = false;
   static constexpr int kFloatTokens = 1;
   static constexpr int kRecurTile = 2;  // Accumulators of sixteen lanes in a recurrence.
 

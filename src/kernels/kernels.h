@@ -43,6 +43,14 @@ constexpr int kTileRows = 16;
 constexpr int kPairRows = 32;
 constexpr int weight_pairs(int rows) { return (rows + kPairRows - 1) / kPairRows; }
 
+// Many tokens: rows of this many groups are expanded at once, for this many tokens (kernels/panel.h).
+constexpr int kPanelGroups = 8;
+constexpr int kPanelTokens = 512;
+constexpr int kPanelRows = 64;  // At most.
+constexpr std::size_t kPanelBytes = kPanelGroups * kPanelRows * (32 + 2 * sizeof(float));
+constexpr std::size_t kPanelScratchBytes = kPanelBytes + sizeof(float) * kPanelTokens * kPanelRows;
+constexpr int kNoPanel = 1 << 30;
+
 struct LinearArgs {
   const std::byte* weights = nullptr;  // Pair `pair_begin`; the others follow.
   int rows = 0, cols = 0;              // Of the whole matrix.
@@ -52,6 +60,7 @@ struct LinearArgs {
   const float* x = nullptr;                 // For float weights.
   std::ptrdiff_t x_stride = 0;
   const int* token_rows = nullptr;  // Token t reads row token_rows[t] of these; null: row t.
+  std::byte* panel = nullptr;       // kPanelScratchBytes of the caller's own, 64-byte aligned.
   float tensor_scale = 1.0f;
   const float* bias = nullptr;  // One a row, or null.
   float* out = nullptr;         // out[token * out_stride + row]
@@ -62,8 +71,9 @@ struct LinearArgs {
 struct LinearKernel {
   int gguf_type = -1;  // -1 in expanded kernels.
   bool is_float = false;
-  int zero = 0;   // For QuantizeArgs.
-  int parts = 1;  // The same.
+  int zero = 0;               // For QuantizeArgs.
+  int parts = 1;              // The same.
+  int panel_from = kNoPanel;  // From so many tokens on run() uses args.panel.
   void (*run)(const LinearArgs& args) = nullptr;
   // One row of the packed matrix to f32, bit-equal to Format::decode of the file's row.
   void (*decode_row)(const std::byte* weights, int row, int cols, float* out) = nullptr;

@@ -306,7 +306,7 @@ void decode_packed_row(const std::byte* weights, int row, int cols, float* out) 
 }
 
 template <class V, class F>
-void linear_quantized(const LinearArgs& args) {
+void linear_direct(const LinearArgs& args) {
   constexpr int kTokens = V::kDirectTokens - (F::kInfo.scales_per_group == 2 && V::kDirectTokens > 1 ? 1 : 0);
   linear_pairs<V, F, kTokens>(args, activation_stride(args.cols) * static_cast<int>(sizeof(ActivationGroup)));
 }
@@ -314,16 +314,6 @@ void linear_quantized(const LinearArgs& args) {
 template <class V, class F>
 void linear_float(const LinearArgs& args) {
   linear_pairs<V, F, V::kFloatTokens>(args, args.cols * static_cast<int>(sizeof(float)));
-}
-
-template <class V, class F>
-constexpr LinearKernel linear_kernel(int gguf_type) {
-  return {.gguf_type = gguf_type,
-          .is_float = false,
-          .zero = F::template Tile<V>::kZero,
-          .parts = F::kInfo.scales_per_group,
-          .run = linear_quantized<V, F>,
-          .decode_row = decode_packed_row<V, F>};
 }
 
 }  // namespace plait

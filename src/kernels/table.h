@@ -4,7 +4,7 @@
 #include "formats/list.h"
 #include "kernels/float_table.h"
 #include "kernels/kernels.h"
-#include "kernels/linear.h"
+#include "kernels/panel.h"
 #include "kernels/quantize.h"
 #include "kernels/vocabulary.h"
 

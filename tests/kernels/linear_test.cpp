@@ -68,6 +68,30 @@ TEST(Linear, EqualsThePlainLoopForEveryFormatAndAnyNumberOfTokens) {
   }
 }
 
+// Many tokens, over several panels of weights, and over more tokens than a panel takes at once.
+TEST(Linear, EqualsThePlainLoopForManyTokens) {
+  for (const Format* format : computed_formats()) {
+    if (format->info.is_float || format->info.block_values == 32) continue;
+    SCOPED_TRACE(std::string(format->info.name));
+    const bool all = format->info.name == "q4_k" || format->info.name == "q6_k";
+    const int tokens = all ? kPanelTokens + 6 : 131;
+    LinearCase w(*format, all ? 33 : 112, 768, 17);
+    const std::vector<float> x = random_input(tokens, w.cols, 18);
+    const std::vector<float> wanted = reference_outputs(w.reference(), x);
+    for_each_isa([&](const Kernels& kernels) {
+      const auto backend = backend_of(kernels, 1, tokens);
+      w.load(*backend);
+      expect_same_bits(product(*backend, w, x), wanted);
+      const auto kernel = std::find_if(kernels.linear.begin(), kernels.linear.end(), [&](const LinearKernel& k) {
+        return k.run != nullptr && k.gguf_type == format->info.gguf_type;
+      });
+      if (kernels.name == "avx512" && kernel != kernels.linear.end()) {
+        EXPECT_GE(tokens, kernel->panel_from);
+      }
+    });
+  }
+}
+
 TEST(Linear, EqualsThePlainLoopForAnyNumberOfRowsAndThreads) {
   for (const Format* format : computed_formats()) {
     SCOPED_TRACE(std::string(format->info.name));

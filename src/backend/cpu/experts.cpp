@@ -132,7 +132,7 @@ void CpuBackend::run_experts(const ExpertArgs& args, const LinearJob* gate, cons
                      .up = up != nullptr ? &own_up : nullptr,
                      .out = {hidden.row(begin), count, hidden.cols, hidden.stride},
                      .activate = activate},
-                    from, to, scratch.expanded(worker), scratch.up(worker));
+                    from, to, scratch.own(worker), scratch.up(worker));
     };
     for_each_share(expert_rows_, (gate != nullptr ? gate : up)->pairs, worker, workers, share);
   };
@@ -144,7 +144,7 @@ void CpuBackend::run_downs(const ExpertArgs& args, const LinearJob& down, const 
     const auto share = [&](int expert, int from, int to) {
       const LinearJob part =
           at_tokens(at_expert(down, args.down, expert), expert_rows_.begin(expert), expert_rows_.count(expert));
-      run_job(part, from, to, scratch.expanded(worker));
+      run_job(part, from, to, scratch.own(worker));
     };
     for_each_share(expert_rows_, down.pairs, worker, workers, share);
   };

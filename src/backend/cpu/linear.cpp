@@ -48,7 +48,7 @@ LinearScratch CpuBackend::linear_scratch(int tokens, int cols) const {
   std::byte* begin = linear_scratch_->host();
   return {reinterpret_cast<ActivationGroup*>(begin),
           begin + LinearScratch::group_bytes(reserved_tokens_, reserved_cols_),
-          LinearScratch::worker_bytes(reserved_tokens_, reserved_cols_), LinearScratch::expanded_bytes(reserved_cols_)};
+          LinearScratch::worker_bytes(reserved_tokens_, reserved_cols_), LinearScratch::own_bytes(reserved_cols_)};
 }
 
 void CpuBackend::quantize(Tensor x, const LinearKernel& kernel, ActivationGroup* out) {
@@ -111,7 +111,7 @@ void CpuBackend::run_jobs(std::span<const LinearJob> jobs, const LinearScratch& 
     int first = 0;  // The number of the job's first pair.
     for (const LinearJob& job : jobs) {
       const int from = std::max(begin - first, 0), to = std::min(end - first, job.pairs);
-      if (from < to) run_job(job, from, to, scratch.expanded(worker));
+      if (from < to) run_job(job, from, to, scratch.own(worker));
       first += job.pairs;
     }
   };
@@ -121,7 +121,7 @@ void CpuBackend::run_jobs(std::span<const LinearJob> jobs, const LinearScratch& 
 void CpuBackend::glu(const GluArgs& args) {
   const LinearScratch scratch = linear_scratch(args.x.rows, args.x.cols);
   const Mat<float> out = args.out.host();
-  const Mat<float> own{scratch.up(0), args.x.rows, out.cols, kPairRows};  // Each worker's own.
+  const Mat<float> own{scratch.up(0), args.x.rows, out.cols, kPanelRows};  // Each worker's own.
   const LinearJob gate = make_job(kernels_, args.gate, args.x, out, scratch.groups);
   const LinearJob up = make_job(kernels_, args.up, args.x, own, scratch.groups);
   check(gate.pairs == up.pairs, "gate and up have the same shape");
@@ -143,7 +143,7 @@ void CpuBackend::run_glu(const GluArgs& args, const LinearJob* gate, const Linea
                    .out = args.out.host(),
                    .activate = kernels_.floats.glu[static_cast<int>(args.activation)]};
   const auto body = [&](int begin, int end, int worker) {
-    run_glu_pairs(job, begin, end, scratch.expanded(worker), scratch.up(worker));
+    run_glu_pairs(job, begin, end, scratch.own(worker), scratch.up(worker));
   };
   pool_.parallel_for((gate != nullptr ? gate : up)->pairs, std::ref(body));
 }

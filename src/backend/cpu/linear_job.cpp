@@ -6,7 +6,7 @@
 namespace plait {
 namespace {
 
-// Tokens that a gated feed-forward takes before it goes on to the next tile pair.
+// Tokens that a gated feed-forward takes before it goes on to the next tile pairs.
 constexpr int kGluTokens = 96;
 
 LinearPlan plan_for(const Kernels& kernels, const Format& format) {
@@ -43,8 +43,9 @@ LinearJob make_job(const Kernels& kernels, const Projection& p, Tensor x, Mat<fl
   return job;
 }
 
-void run_job(const LinearJob& job, int begin, int end, std::byte* expanded) {
+void run_job(const LinearJob& job, int begin, int end, std::byte* own) {
   LinearArgs args = job.args;
+  args.panel = own;
   if (!job.plan.expand) {
     args.weights = job.weights + static_cast<std::size_t>(begin) * packed_pair_bytes(job.format->info, args.cols);
     args.pair_begin = begin;
@@ -52,6 +53,7 @@ void run_job(const LinearJob& job, int begin, int end, std::byte* expanded) {
     job.plan.kernel->run(args);
     return;
   }
+  std::byte* const expanded = own + kPanelScratchBytes;
   const std::size_t row_bytes = file_row_bytes(job.format->info, args.cols);
   for (int pair = begin; pair < end; ++pair) {
     const int first = pair * kPairRows;
@@ -81,23 +83,28 @@ LinearJob at_tokens(LinearJob job, int begin, int count) {
   return job;
 }
 
-void run_glu_pairs(const GluJob& job, int begin, int end, std::byte* expanded, float* own) {
+void run_glu_pairs(const GluJob& job, int begin, int end, std::byte* own, float* up) {
   const LinearJob& any = job.gate != nullptr ? *job.gate : *job.up;
-  const bool expands = (job.gate != nullptr && job.gate->plan.expand) || (job.up != nullptr && job.up->plan.expand);
-  const int all = any.args.tokens, block = expands ? all : kGluTokens;  // A pair is expanded once.
+  const int all = any.args.tokens;
+  bool once = false;  // What is expanded is expanded once.
+  for (const LinearJob* part : {job.gate, job.up}) {
+    if (part != nullptr) once = once || part->plan.expand || all >= part->plan.kernel->panel_from;
+  }
+  const int block = once ? all : kGluTokens, step = once ? kPanelRows / kPairRows : 1;
   for (int token = 0; token < all; token += block) {
     const int tokens = std::min(block, all - token);
-    for (int pair = begin; pair < end; ++pair) {
-      const int row = pair * kPairRows, rows = std::min(kPairRows, job.out.cols - row);
-      if (job.gate != nullptr) run_job(at_tokens(*job.gate, token, tokens), pair, pair + 1, expanded);
+    for (int pair = begin; pair < end; pair += step) {
+      const int next = std::min(pair + step, end);
+      const int row = pair * kPairRows, rows = std::min(next * kPairRows, job.out.cols) - row;
+      if (job.gate != nullptr) run_job(at_tokens(*job.gate, token, tokens), pair, next, own);
       if (job.up == nullptr) continue;
       LinearJob part = at_tokens(*job.up, token, tokens);
-      part.args.out = own - row;
-      part.args.out_stride = kPairRows;
-      run_job(part, pair, pair + 1, expanded);
+      part.args.out = up - row;
+      part.args.out_stride = kPanelRows;
+      run_job(part, pair, next, own);
       for (int t = 0; t < tokens; ++t) {
         float* y = job.out.row(token + t) + row;
-        job.activate(y, own + t * kPairRows, y, rows);
+        job.activate(y, up + t * kPanelRows, y, rows);
       }
     }
   }

@@ -37,8 +37,8 @@ LinearJob make_job(const Kernels& kernels, const Projection& p, Tensor x, Mat<fl
                    const ActivationGroup* groups);
 // The job for tokens [begin, begin + count) alone.
 LinearJob at_tokens(LinearJob job, int begin, int count);
-// Computes the rows of pairs [begin, end).
-void run_job(const LinearJob& job, int begin, int end, std::byte* expanded);
+// Computes the rows of pairs [begin, end). `own` is the worker's memory, LinearScratch::own_bytes.
+void run_job(const LinearJob& job, int begin, int end, std::byte* own);
 
 // A gated feed-forward. Without `gate`, its products are in the output already; without `up`, they only go there.
 struct GluJob {
@@ -47,8 +47,8 @@ struct GluJob {
   Mat<float> out;  // [tokens, rows]
   void (*activate)(const float* gate, const float* up, float* out, int count) = nullptr;
 };
-// Computes the rows of pairs [begin, end). `own` has room for [tokens][32].
-void run_glu_pairs(const GluJob& job, int begin, int end, std::byte* expanded, float* own);
+// Computes the rows of pairs [begin, end). `up` has room for [tokens][kPanelRows].
+void run_glu_pairs(const GluJob& job, int begin, int end, std::byte* own, float* up);
 
 // The memory of one call.
 struct LinearScratch {
@@ -56,19 +56,20 @@ struct LinearScratch {
     return sizeof(ActivationGroup) * static_cast<std::size_t>(tokens) *
            static_cast<std::size_t>(activation_stride(cols));
   }
-  static std::size_t expanded_bytes(int cols) {
-    return packed_pair_bytes(Expanded<2, true>::kInfo, (cols + 31) / 32 * 32);
+  // A panel, and an expanded pair.
+  static std::size_t own_bytes(int cols) {
+    return kPanelScratchBytes + packed_pair_bytes(Expanded<2, true>::kInfo, (cols + 31) / 32 * 32);
   }
   static std::size_t worker_bytes(int tokens, int cols) {
-    return expanded_bytes(cols) + sizeof(float) * static_cast<std::size_t>(tokens) * kPairRows;
+    return own_bytes(cols) + sizeof(float) * static_cast<std::size_t>(tokens) * kPanelRows;
   }
 
   ActivationGroup* groups;  // Of all tokens.
-  std::byte* workers;       // Each has an expanded pair, then [tokens][32] outputs.
+  std::byte* workers;       // Each has its own_bytes, then [tokens][kPanelRows] outputs.
   std::size_t bytes_per_worker, up_at;
 
-  std::byte* expanded(int worker) const { return workers + static_cast<std::size_t>(worker) * bytes_per_worker; }
-  float* up(int worker) const { return reinterpret_cast<float*>(expanded(worker) + up_at); }
+  std::byte* own(int worker) const { return workers + static_cast<std::size_t>(worker) * bytes_per_worker; }
+  float* up(int worker) const { return reinterpret_cast<float*>(own(worker) + up_at); }
 };
 
 }  // namespace plait
