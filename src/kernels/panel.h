@@ -144,7 +144,7 @@ void linear_panels(const LinearArgs& args) {
   }
 }
 
-// From how many tokens on the panel is faster, two threads, the layers of a model 1024 wide (bench/RESULTS.md). Codes of
+// From how many tokens on the panel is faster: two threads, layers of a model 1024 wide (bench/RESULTS.md). Codes of
 // eight bits, and of four with one scale a block, unpack at once: there it never is.
 template <class F>
 constexpr int panel_from() {
