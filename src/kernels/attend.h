@@ -17,6 +17,9 @@ inline constexpr int kAttendSums = V::kDirectTiles * V::kFloatTokens >= 16 ? 16 
 template <class V>
 inline constexpr int kAttendQueries = kAttendSums<V> >= 16 ? kMaxAttendQueries : 6;
 
+// Few queries are bound by reading rows: what the next blocks hold is fetched while these are worked on.
+constexpr int kFetchingQueries = 4;
+
 // ---------------------------------------------------------------- scores
 
 // kQueries x kBlocks sums, each one chain over the width.
@@ -30,12 +33,23 @@ template <class V, class Rows, int kQueries, int kBlocks>
     for (int b = 0; b < kBlocks; ++b) s[q][b] = V::set(0.0f);
   }
   const std::byte* keys[kBlocks];
+  const std::byte* next[kBlocks];
 #pragma GCC unroll 8
-  for (int b = 0; b < kBlocks; ++b) keys[b] = args.keys[block + b];
+  for (int b = 0; b < kBlocks; ++b) {
+    const int after = block + kBlocks + b;
+    keys[b] = args.keys[block + b];
+    next[b] = args.keys[after < args.blocks ? after : args.blocks - 1];
+  }
   const std::ptrdiff_t dim = args.dim;
   const float* query = args.q;
   for (std::ptrdiff_t i = 0; i < dim; ++i, ++query) {
     const std::ptrdiff_t at = i * (kAttendBlock * Rows::kBytes);
+    if constexpr (kQueries <= kFetchingQueries) {
+      if (at % 64 == 0) {
+#pragma GCC unroll 8
+        for (int b = 0; b < kBlocks; ++b) __builtin_prefetch(next[b] + at);
+      }
+    }
     F k[kBlocks];
 #pragma GCC unroll 8
     for (int b = 0; b < kBlocks; ++b) k[b] = Rows::template load16<V>(keys[b] + at);
@@ -180,8 +194,14 @@ template <class V, class Rows, int kQueries, int kColumns, bool kRescale>
       }
     }
     const std::byte* row = args.values[b] + tile.first_row * row_bytes + column * Rows::kBytes;
+    const std::byte* next =
+        args.values[b + 1 < tile.last_block ? b + 1 : b] + tile.first_row * row_bytes + column * Rows::kBytes;
     const float* weight = tile.weights + kAttendBlock * b + tile.first_row;
     for (int j = tile.first_row; j < tile.last_row; ++j, row += row_bytes, ++weight) {
+      if constexpr (kQueries <= kFetchingQueries) {
+        for (int line = 0; line < 16 * Rows::kBytes * kColumns; line += 64) __builtin_prefetch(next + line);
+        next += row_bytes;
+      }
       F v[kColumns];
 #pragma GCC unroll 8
       for (int c = 0; c < kColumns; ++c) v[c] = Rows::template load16<V>(row + 16 * Rows::kBytes * c);
