@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # One of the longer checks. ./test --all runs them all, each as a ctest case; each can be run alone.
 #
-#   tools/check.sh format | lint | clang | tsan
+#   tools/check.sh format | lint | clang | tsan | arm
 #
 # PLAIT_GOLDEN and PLAIT_SMOLLM2 as for ./test; the sanitizers do without.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/install.sh
 
-version=$(clang_version)
-[ -n "$version" ] || die "No clang++ of version 16 or newer is here."
-clang=(-DCMAKE_C_COMPILER="clang-$version" -DCMAKE_CXX_COMPILER="clang++-$version")
+# Sets version.
+need_clang() {
+  version=$(clang_version)
+  [ -n "$version" ] || die "No clang++ of version 16 or newer is here."
+}
 
 sources() { find src include apps tests bench fuzz -name '*.cpp' -o -name '*.h' -o -name '*.c'; }
 
@@ -25,6 +27,9 @@ more_of_the_same='SameBits.*(mistral|rope3|qwen|Q4_1|Q6_K)|MadeModel.*/(llama|qw
 # A sanitizer keeps freed memory for a while.
 measures_memory='^engine/EngineMemory'
 
+# What takes more than a minute in an emulator; the kernels beneath it have tests of their own.
+slow_in_an_emulator='^backend/(Recur.GivesTheBits|Attend.*(AcrossParts|AnyNumberOfThreads)|Experts.GiveTheSameBits)'
+
 # run_tests BUILD_DIR [CTEST ARGUMENTS]
 run_tests() { ctest --test-dir "$1" --output-on-failure --parallel 2 "${@:2}"; }
 
@@ -38,19 +43,21 @@ check_format() {
   echo "formatted: $(sources | wc -l) files"
 }
 
-# The compile commands of the release build, which may be g++'s: clang does not know all of its warnings. Headers are
+# The compile commands of the release build, which may be g++'s: clang does not know all of its options. Headers are
 # looked at through the files that include them.
 check_lint() {
+  need_clang
   [ -e build/compile_commands.json ] || configure release
   sources | grep -E '^(src|apps)/.*\.cpp$' | xargs -P 2 -n 4 "clang-tidy-$version" -p build --quiet \
-    --warnings-as-errors='*' --extra-arg=-Wno-unknown-warning-option
+    --warnings-as-errors='*' --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-ignored-optimization-argument
   echo "linted: $(sources | grep -cE '^(src|apps)/.*\.cpp$') files"
 }
 
 # The second compiler, the sanitizers and the fuzzers in one build. Sanitized programs are slow: without the full golden
 # data and the default model. Of the tests from outside only those that measure neither time nor memory.
 check_clang() {
-  configure asan "${clang[@]}" -DPLAIT_FUZZ=ON
+  need_clang
+  configure asan -DCMAKE_C_COMPILER="clang-$version" -DCMAKE_CXX_COMPILER="clang++-$version" -DPLAIT_FUZZ=ON
   ninja -C build-asan -j "$(build_jobs)"
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
   run_tests build-asan -E "^(tidy|slow/|end_to_end/|check/|docs/)|$measures_memory|$more_of_the_same"
@@ -71,7 +78,29 @@ check_tsan() {
   run_tests build-tsan -R '^(base|backend|engine|models)/' -E "$measures_memory|$more_of_the_same"
 }
 
+# has_neon PROCESSOR: whether NEON kernels are there on it, which a test of all instruction sets tells.
+has_neon() {
+  local said
+  said=$(qemu-aarch64 -cpu "$1" -L /usr/aarch64-linux-gnu build-arm64/tests/kernels_test --gtest_filter='Norm.*')
+  [[ $said != *"skipped: neon"* ]]
+}
+
+# Arm's instruction sets: formats, kernels and the backend over them are built by a cross compiler and run by an emulator,
+# which tells of their bits and not of their speed.
+check_arm() {
+  if [ "$(uname -m)" != x86_64 ]; then
+    echo "the cross compiler is for x86-64; on an Arm machine ./test itself runs what this runs"
+    exit 77
+  fi
+  configure arm64
+  ninja -C build-arm64 -j "$(build_jobs)"
+  python3 tools/tidy.py --objects build-arm64 --nm aarch64-linux-gnu-nm
+  has_neon max || die "The emulator's best processor has no NEON kernels."
+  ! has_neon cortex-a53 || die "A processor without the dot product has NEON kernels."
+  run_tests build-arm64 -E "$slow_in_an_emulator"
+}
+
 case "${1:-}" in
-  format | lint | clang | tsan) "check_$1" ;;
-  *) die "tools/check.sh: one of format, lint, clang, tsan is wanted" ;;
+  format | lint | clang | tsan | arm) "check_$1" ;;
+  *) die "tools/check.sh: one of format, lint, clang, tsan, arm is wanted" ;;
 esac

@@ -93,6 +93,11 @@ need_check_packages() {
   need_program "clang-tidy-$version" "clang-tidy-$version"
   need_program "clang-format-$version" "clang-format-$version"
   need_file "/usr/lib/llvm-$version/lib/clang/$version/lib/linux" "libclang-rt-$version-dev"
+  if [ "$(uname -m)" = x86_64 ]; then  # For Arm, by another compiler and an emulator.
+    need_program aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
+    need_program qemu-aarch64 qemu-user
+    need_file /usr/src/googletest/googletest/src/gtest-all.cc googletest
+  fi
 }
 
 install_missing() {

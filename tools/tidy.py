@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The rules of the house that a machine can check.
 
-usage: tidy.py [--root DIR] [--objects BUILD_DIR]
+usage: tidy.py [--root DIR] [--objects BUILD_DIR [--nm PROGRAM]]
 
 Reads every C++ file of the project and prints one line for each breach; exits 1 if there is any.
-With --objects it also looks at the weak symbols of the instruction sets' object files of a release build.
+With --objects it also looks at the weak symbols of the instruction sets' object files of a release build; --nm names the
+nm that can read them, where they are for another machine.
 Where things live and what may use what: docs/architecture.md.
 """
 import argparse
@@ -190,7 +191,7 @@ def weak_symbol_faults(listing, vocabularies):
             yield f"weak symbol without a vocabulary ({', '.join(vocabularies)}): {match[2]}"
 
 
-def object_faults(root, build):
+def object_faults(root, build, nm):
     """Only files with a region for an instruction set: what is compiled for all machines may be kept for all."""
     looked = 0
     for source in sorted((root / "src/isa").glob("*.cpp")):
@@ -204,7 +205,7 @@ def object_faults(root, build):
             yield path, 1, f"has no object file under {build}"
             continue
         looked += 1
-        listing = subprocess.run(["nm", "-C", "--defined-only", str(objects[0])], capture_output=True, text=True, check=True).stdout
+        listing = subprocess.run([nm, "-C", "--defined-only", str(objects[0])], capture_output=True, text=True, check=True).stdout
         for fault in weak_symbol_faults(listing, vocabularies):
             yield path, 1, fault
     print(f"tidy: looked at the symbols of {looked} object files")
@@ -214,13 +215,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
     parser.add_argument("--objects", type=pathlib.Path)
+    parser.add_argument("--nm", default="nm")
     options = parser.parse_args()
     faults, files = [], 0
     for name, path in source_files(options.root):
         files += 1
         faults += [(name, number, what) for number, what in check_file(name, path.read_text(encoding="utf-8"))]
     if options.objects:
-        faults += object_faults(options.root, options.objects)
+        faults += object_faults(options.root, options.objects, options.nm)
     for name, number, what in faults:
         print(f"{name}:{number}: {what}")
     print(f"tidy: {files} files, {len(faults)} breaches")

@@ -141,8 +141,13 @@ struct Scalar {
     return most;
   }
 
-  [[gnu::always_inline]] static I32x16 bits(F32x16 a) { return __builtin_bit_cast(I32x16, a); }
-  [[gnu::always_inline]] static F32x16 from_bits(I32x16 a) { return __builtin_bit_cast(F32x16, a); }
+  // Lane by lane: of a cast of all sixteen, g++ 12 for Arm mixes up the order of loads and stores.
+  [[gnu::always_inline]] static I32x16 bits(F32x16 a) {
+    return each<I32x16>([&](int i) { return __builtin_bit_cast(std::int32_t, a.v[i]); });
+  }
+  [[gnu::always_inline]] static F32x16 from_bits(I32x16 a) {
+    return each([&](int i) { return __builtin_bit_cast(float, a.v[i]); });
+  }
   [[gnu::always_inline]] static I32x16 round_to_int(F32x16 a) {
     return each<I32x16>([&](int i) { return static_cast<std::int32_t>(__builtin_lrintf(a.v[i])); });
   }

@@ -7,6 +7,9 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 namespace plait {
@@ -61,6 +64,23 @@ constexpr Isa kIsas[] = {
     {"avx512", &kAvx512, has_avx512},
     {"avxvnni", &kAvxVnni, has_avxvnni},
     {"avx2", &kAvx2, has_avx2},
+    {"scalar", &kScalar, always},
+};
+
+}  // namespace
+
+#elif defined(__aarch64__)
+
+extern const Kernels kNeon;
+
+namespace {
+
+bool has_neon() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0; }
+
+bool always() { return true; }
+
+constexpr Isa kIsas[] = {
+    {"neon", &kNeon, has_neon},
     {"scalar", &kScalar, always},
 };
 
