@@ -9,6 +9,7 @@ struct Neon {
   // Sums of sixteen lanes that stay in 32 registers. Not measured.
   static constexpr int kDirectTiles = 1;
   static constexpr int kDirectTokens = 3;
+  static constexpr bool kPanels = false;
   static constexpr int kFloatTokens = 4;
   static constexpr int kRecurTile = 4;  // Accumulators of sixteen lanes in a recurrence.
 
