@@ -32,10 +32,11 @@ std::string activations_fault(const std::string& text) {
 
 void add_arithmetic_flags(CLI::App& command, CommonOptions& options) {
   constexpr const char* kGroup = "Machine";
-  command.add_option("-t,--threads", options.threads, "threads that compute; default: the machine's cores")
+  command.add_option("-t,--threads", options.threads, "threads that compute; default: the performance cores")
       ->check(CLI::Range(1, 256))
       ->type_name("N")
       ->group(kGroup);
+  command.add_flag("!--no-pin", options.pin, "let threads run on any core")->group(kGroup);
   command.add_option("--isa", options.isa, "instruction set: scalar, avx2, avx512, ...; default: the best here")
       ->check([](const std::string& name) { return name.empty() ? "is empty, and a name is wanted" : ""; })
       ->type_name("NAME")

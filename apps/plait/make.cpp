@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "base/thread_plan.h"
 #include "commands.h"
 #include "common_options.h"
 #include "examine/make.h"
@@ -21,7 +21,7 @@ struct MakeOptions {
 
 Result<void> run_make(const MakeOptions& options) {
   MakeRequest request = options.request;
-  if (request.threads == 0) request.threads = std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+  if (request.threads == 0) request.threads = plan_threads(read_topology("/", allowed_processors()), {}).threads;
   const InterruptFlag interrupt;
   Progress progress("writing", 0, ProgressUnit::kBytes);
   request.progress = [&](std::size_t done, std::size_t total) {
@@ -74,7 +74,7 @@ void add_make(CLI::App& app, Context& context) {
       ->required()
       ->type_name("N");
   command.add_option("-o,--out", request.path, "the file to write")->required()->type_name("FILE");
-  command.add_option("-t,--threads", request.threads, "how many work (default: all)")
+  command.add_option("-t,--threads", request.threads, "how many work (default: one a performance core)")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
   command.add_flag("--json", options.json, "print {path, type, tensors, parameters, bytes}");

@@ -40,7 +40,7 @@ Result<LoadOptions> load_options(const CommonOptions& common, const std::string&
   Result<std::string> path = resolve_model(model);
   if (!path) return fail(path.error());
   return LoadOptions{.path = std::move(*path),
-                     .cpu = {.threads = common.threads, .isa = common.isa},
+                     .cpu = {.threads = common.threads, .isa = common.isa, .pin = common.pin},
                      .file = {.use_mmap = common.map_file, .lock_memory = common.lock_memory},
                      .key_type = row_type(common.cache_type_k),
                      .value_type = row_type(common.cache_type_v),

@@ -40,6 +40,7 @@ Result<EngineOptions> engine_options(const RunOptions& options) {
   engine.model = load->path;
   engine.threads = common.threads;
   engine.isa = common.isa;
+  engine.pin_threads = common.pin;
   engine.context = common.context_size;
   engine.cache_bytes = common.memory_bytes;
   engine.cache_type_k = cache_type(common.cache_type_k);

@@ -20,7 +20,7 @@ enum class CacheType { kF32, kF16, kBF16 };  // How keys or values of a token ar
 
 struct EngineOptions {
   std::string model;  // Path of a GGUF file; of a split set, its first part.
-  int threads = 0;    // 0: the physical cores that this process may use.
+  int threads = 0;    // 0: the performance cores that this process may use, within its quota of processor time.
   std::string isa;    // Instruction set; empty: the best that this machine has.
   // Most tokens of one sequence, prompt and answer together. None: as trained, at most 4096, less where memory is
   // short. 0: as trained.
@@ -32,6 +32,7 @@ struct EngineOptions {
   int max_sequences = 64;    // That run together; others wait. At most step_tokens.
   int queue_requests = 256;  // Submitted and not yet taken up; beyond, submit() fails with kBusy.
   int queue_events = 256;    // Not yet read from one stream; beyond, that sequence alone waits for its reader.
+  bool pin_threads = true;   // Threads of the engine keep to their cores; those of the program are left alone.
   bool check_values = true;  // Look for weights that are NaN or infinite at load.
   bool use_mmap = true;      // false: the file is read into memory.
   bool lock_memory = false;  // Ask the system to keep the file in memory.

@@ -50,7 +50,7 @@ typedef struct plait_engine_options {
   size_t struct_size;
   const char* model;      /* Path of a GGUF file; of a split set, its first part. */
   const char* isa;        /* Instruction set; NULL: the best that this machine has. */
-  int32_t threads;        /* 0: the physical cores that this process may use. */
+  int32_t threads;        /* 0: the performance cores that this process may use. */
   int32_t context;        /* Most tokens of one sequence. -1: as trained, at most 4096. 0: as trained. */
   uint64_t cache_bytes;   /* For what sequences remember. 0: what the context needs. */
   int32_t cache_type_k;   /* plait_cache_type */

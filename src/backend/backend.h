@@ -9,6 +9,7 @@
 
 #include "backend/ops.h"
 #include "backend/tensor.h"
+#include "base/thread_plan.h"
 #include "formats/raw_tensor.h"
 #include "plait/result.h"
 
@@ -23,6 +24,8 @@ class Backend {
   virtual std::string_view name() const = 0;
   virtual bool is_host() const = 0;  // Its memory can be read in place.
   virtual int threads() const = 0;
+  // The calling thread keeps to the place of the first worker while what is returned lives.
+  virtual KeptThread keep_caller() const { return {}; }
 
   // Zeroed bytes, 64-byte aligned, or an error with the number that was asked for. Where the backend can, memory is
   // taken only as it is written: more may be asked for than is there.
@@ -65,8 +68,9 @@ class Backend {
 };
 
 struct CpuOptions {
-  int threads = 0;  // 0: physical cores that this process may use.
+  int threads = 0;  // 0: performance cores that this process may use, within its quota.
   std::string isa;  // Empty: the best that this machine has.
+  bool pin = true;  // Threads keep to their cores.
 };
 // Fails on an instruction set that is unknown or that the machine lacks, named with those it has.
 Result<std::unique_ptr<Backend>> make_cpu_backend(const CpuOptions& options);

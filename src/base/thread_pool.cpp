@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "base/check.h"
 #include "base/float_mode.h"
@@ -43,12 +44,15 @@ T wait_for_change(const std::atomic<T>& value, T old) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads)
-    : threads_(threads), claimed_(static_cast<std::size_t>((threads + kWordBits - 1) / kWordBits)) {
-  check(threads >= 1, "a thread pool has at least its caller");
+ThreadPool::ThreadPool(ThreadPlan plan)
+    : plan_(std::move(plan)),
+      threads_(plan_.threads),
+      claimed_(static_cast<std::size_t>((threads_ + kWordBits - 1) / kWordBits)) {
+  check(threads_ >= 1, "a thread pool has at least its caller");
+  check(plan_.places.empty() || plan_.places.size() == static_cast<std::size_t>(threads_), "each worker has a place");
   for (auto& word : claimed_) word.store(~std::uint64_t{0}, std::memory_order_relaxed);
   try {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { worker_loop(i); });
+    for (int i = 1; i < plan_.threads; ++i) workers_.emplace_back([this, i] { worker_loop(i); });
   } catch (const std::system_error&) {  // No memory for a stack, or a limit on threads. Workers read threads_ in run().
     threads_ = static_cast<int>(workers_.size()) + 1;
   }
@@ -107,8 +111,13 @@ void ThreadPool::do_shares(int own) {
   if (done > 0 && remaining_.fetch_sub(done, std::memory_order_acq_rel) == done) remaining_.notify_one();
 }
 
+KeptThread ThreadPool::keep_caller() const {
+  return plan_.places.empty() ? KeptThread() : KeptThread(plan_.places.front().processors);
+}
+
 void ThreadPool::worker_loop(int worker) {
   const FloatMode mode;
+  if (!plan_.places.empty()) keep_thread(0, plan_.places[static_cast<std::size_t>(worker)].processors);
   std::uint32_t seen = 0;
   for (;;) {
     seen = wait_for_change(generation_, seen);

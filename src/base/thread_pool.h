@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/thread_plan.h"
+
 namespace plait {
 
 // A range of pieces.
@@ -29,12 +31,19 @@ class ThreadPool {
   enum class Sharing { kAny, kOwn };
 
   // `threads` counts the caller; at least 1. Where the system gives fewer, the pool has those: threads() says it.
-  explicit ThreadPool(int threads);
+  explicit ThreadPool(int threads) : ThreadPool(ThreadPlan{.threads = threads}) {}
+  // The same, the other workers kept to their places. The caller's thread is not ours: see keep_caller().
+  explicit ThreadPool(ThreadPlan plan);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const { return threads_; }
+  const ThreadPlan& plan() const { return plan_; }
+
+  // The calling thread keeps to the place of worker 0 while what is returned lives. For whole loads, runs, or threads:
+  // around each of the hundreds of operations of a step it would cost more than it brings.
+  KeptThread keep_caller() const;
 
   // Calls work(share, shares) once for each share, from threads() threads at most; returns when all are done. A share
   // must not wait for another one. Must not be nested.
@@ -50,6 +59,7 @@ class ThreadPool {
   bool claim(int share);
   void begin_shares();
 
+  ThreadPlan plan_;
   int threads_;
   std::vector<std::thread> workers_;
   const std::function<void(int, int)>* work_ = nullptr;

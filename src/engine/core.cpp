@@ -50,7 +50,10 @@ Core::Core(CoreParts parts)
       sampler_(parts_.vocabulary) {
   check(parts_.queue_events >= static_cast<int>(kEventsOfStep) && parts_.max_sequences <= parts_.step_tokens,
         "an engine's limits fit together");
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::thread([this] {
+    const KeptThread kept = parts_.keep ? parts_.keep() : KeptThread();
+    run();
+  });
 }
 
 Core::~Core() {

@@ -63,7 +63,7 @@ RowType row_type(CacheType type) {
 
 LoadOptions load_options(const EngineOptions& options) {
   return {.path = options.model,
-          .cpu = {.threads = options.threads, .isa = options.isa},
+          .cpu = {.threads = options.threads, .isa = options.isa, .pin = options.pin_threads},
           .file = {.use_mmap = options.use_mmap, .lock_memory = options.lock_memory},
           .key_type = row_type(options.cache_type_k),
           .value_type = row_type(options.cache_type_v),
@@ -119,6 +119,7 @@ Result<Engine> Engine::open(const EngineOptions& options) {
         CoreParts{.cache = &state->stepper.cache(),
                   .step = [stable](std::span<const Work> work,
                                    const LogitsSink& logits) { return stable->stepper.step(work, logits); },
+                  .keep = [stable] { return stable->loaded.backend->keep_caller(); },
                   .tokenizer = state->loaded.tokenizer.get(),
                   .vocabulary = state->info.vocabulary,
                   .context = state->info.context,

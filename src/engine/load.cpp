@@ -44,6 +44,7 @@ Result<Loaded> load_model(const LoadOptions& options) {
   Result<std::unique_ptr<Backend>> backend = make_cpu_backend(options.cpu);
   if (!backend) return fail(backend.error());
   loaded.backend = std::move(*backend);
+  const KeptThread kept = loaded.backend->keep_caller();  // It packs what the first worker will read.
   Result<Model> model = build_model(*loaded.file,
                                     {.mode = BuildMode::kLoad,
                                      .backend = loaded.backend.get(),

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 namespace plait {
 namespace {
@@ -26,15 +26,21 @@ std::uint64_t sum_of(const std::uint64_t* data, std::size_t count) {
 double read_bandwidth(ThreadPool& pool, int rounds) {
   constexpr std::size_t kCount = kBytes / sizeof(std::uint64_t);
   constexpr int kPieces = 1 << 12;
-  const std::vector<std::uint64_t> data(kCount, 1);
+  constexpr std::ptrdiff_t kPiece = kCount / kPieces;
+  // Each piece is written first by the worker that will read it, so that it lies on that worker's node.
+  const std::unique_ptr<std::uint64_t[]> data(new std::uint64_t[kCount]);
+  pool.parallel_for(
+      kPieces,
+      [&](int begin, int end, int) {
+        std::fill(data.get() + begin * kPiece, data.get() + end * kPiece, std::uint64_t{1});
+      },
+      ThreadPool::Sharing::kOwn);
   std::atomic<std::uint64_t> total{0};
   double best = 0;
   for (int round = 0; round < rounds; ++round) {
     const auto start = std::chrono::steady_clock::now();
     pool.parallel_for(kPieces, [&](int begin, int end, int) {
-      constexpr std::size_t kPiece = kCount / kPieces;
-      total += sum_of(data.data() + static_cast<std::size_t>(begin) * kPiece,
-                      static_cast<std::size_t>(end - begin) * kPiece);
+      total += sum_of(data.get() + begin * kPiece, static_cast<std::size_t>((end - begin) * kPiece));
     });
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     best = std::max(best, static_cast<double>(kBytes) / seconds.count());

@@ -16,7 +16,8 @@ Result<Session> open_session(const SessionOptions& options) {
       *loaded->model, *loaded->backend,
       {.cache_bytes = memory->cache_bytes, .max_tokens = options.batch, .max_context = memory->context});
   if (!stepper) return fail(stepper.error());
-  return Session{std::move(*loaded), std::move(*stepper), *memory};
+  KeptThread kept = loaded->backend->keep_caller();
+  return Session{std::move(*loaded), std::move(*stepper), *memory, std::move(kept)};
 }
 
 Result<void> check_ids(std::span<const Token> ids, int vocabulary) {

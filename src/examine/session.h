@@ -20,6 +20,7 @@ struct Session {
   Loaded loaded;
   Stepper stepper;
   MemoryPlan memory;
+  KeptThread kept;  // Who opens a session steps, and is the first worker.
 
   const ModelSpec& spec() const { return loaded.model->spec(); }
 };

@@ -79,6 +79,25 @@ TEST(ThreadPool, LeavesEachShareToItsWorkerWhereThatIsAsked) {
   EXPECT_NE(calls.front()[1], calls.front()[2]);
 }
 
+TEST(ThreadPool, KeepsWorkersToTheirPlacesAndTheCallerOnlyWhereAsked) {
+  const std::vector<int> allowed = allowed_processors();
+  if (allowed.size() < 2) GTEST_SKIP() << "one processor may be used";
+  const std::vector<std::vector<int>> wanted = {{allowed[1]}, {allowed[0]}, {allowed[0], allowed[1]}};
+  ThreadPool pool(ThreadPlan{.threads = 3, .places = {{0, wanted[0]}, {0, wanted[1]}, {0, wanted[2]}}});
+  const auto places = [&] {
+    std::vector<std::vector<int>> found(3);
+    pool.run([&](int share, int) { found[static_cast<std::size_t>(share)] = allowed_processors(); },
+             ThreadPool::Sharing::kOwn);
+    return found;
+  };
+  EXPECT_EQ(places(), (std::vector<std::vector<int>>{allowed, wanted[1], wanted[2]}));
+  {
+    const KeptThread kept = pool.keep_caller();
+    EXPECT_EQ(places(), wanted);
+  }
+  EXPECT_EQ(allowed_processors(), allowed);
+}
+
 TEST(ThreadPool, HonoursDenormalsAndGivesTheCallersModeBack) {
   set_flush_to_zero(true);
   if (!flushes_to_zero()) GTEST_SKIP() << "how to flush to zero on this machine is not known";

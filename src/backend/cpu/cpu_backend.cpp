@@ -2,12 +2,11 @@
 #include "backend/cpu/cpu_backend.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <thread>
 
+#include "base/topology.h"
 #include "isa/select.h"
 
 namespace plait {
@@ -35,14 +34,6 @@ class PageBuffer final : public Buffer {
   std::size_t bytes_;
 };
 
-// Processors that this process may use.
-int usable_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Buffer>> CpuBackend::allocate(std::size_t bytes) {
@@ -64,7 +55,6 @@ Result<void> CpuBackend::reserve(int tokens, int cols) {
 }
 
 Result<std::unique_ptr<Backend>> make_cpu_backend(const CpuOptions& options) {
-  constexpr int kMaxThreads = 256;
   if (options.threads < 0 || options.threads > kMaxThreads) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{} threads were asked for, 0 (the machine's choice) to {} are possible", options.threads,
@@ -72,11 +62,12 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const CpuOptions& options) {
   }
   Result<const Kernels*> kernels = kernels_for(options.isa);
   if (!kernels) return fail(kernels.error());
-  const int threads = options.threads > 0 ? options.threads : std::min(usable_processors(), kMaxThreads);
-  auto backend = std::make_unique<CpuBackend>(**kernels, threads);
-  if (backend->threads() != threads) {
+  const ThreadPlan plan =
+      plan_threads(read_topology("/", allowed_processors()), {.threads = options.threads, .pin = options.pin});
+  auto backend = std::make_unique<CpuBackend>(**kernels, plan);
+  if (backend->threads() != plan.threads) {
     return fail(ErrorCode::kNoMemory, fmt::format("{} threads are wanted, the system gives {}; fewer can be asked for",
-                                                  threads, backend->threads()));
+                                                  plan.threads, backend->threads()));
   }
   return std::unique_ptr<Backend>(std::move(backend));
 }

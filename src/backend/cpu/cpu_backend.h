@@ -19,12 +19,13 @@ struct LinearScratch;  // linear_job.h
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(const Kernels& kernels, int threads)
-      : kernels_(kernels), pool_(threads), attend_scratch_(threads), recur_scratch_(threads) {}
+  CpuBackend(const Kernels& kernels, const ThreadPlan& plan)
+      : kernels_(kernels), pool_(plan), attend_scratch_(plan.threads), recur_scratch_(plan.threads) {}
 
   std::string_view name() const override { return kernels_.name; }
   bool is_host() const override { return true; }
   int threads() const override { return pool_.threads(); }
+  KeptThread keep_caller() const override { return pool_.keep_caller(); }
 
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
   Result<void> reserve(int tokens, int cols) override;
@@ -60,6 +61,7 @@ class CpuBackend final : public Backend {
   }
 
  private:
+  bool by_node() const { return pool_.plan().nodes > 1; }
   FloatRunner floats() { return {kernels_.floats, pool_}; }
   std::size_t linear_scratch_bytes(int tokens, int cols) const;
   LinearScratch linear_scratch(int tokens, int cols) const;

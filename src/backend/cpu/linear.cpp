@@ -1,5 +1,6 @@
 // CpuBackend: projections of one input, and the gated feed-forward. Tile pairs of all matrices of a call are numbered
-// through, and worker i of n takes pairs [N i / n, N (i + 1) / n): one contiguous stream each.
+// through, and worker i of n takes pairs [N i / n, N (i + 1) / n): one contiguous stream each. With several memory
+// nodes each matrix is cut by itself, as it was when it was packed.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -107,15 +108,17 @@ void CpuBackend::linear(Tensor x, std::span<const Projection> projections) {
 void CpuBackend::run_jobs(std::span<const LinearJob> jobs, const LinearScratch& scratch) {
   int pairs = 0;
   for (const LinearJob& job : jobs) pairs += job.pairs;
-  const auto body = [&](int begin, int end, int worker) {
+  const auto body = [&](int worker, int workers) {
+    const PieceRange all = share_of(pairs, worker, workers);
     int first = 0;  // The number of the job's first pair.
     for (const LinearJob& job : jobs) {
-      const int from = std::max(begin - first, 0), to = std::min(end - first, job.pairs);
-      if (from < to) run_job(job, from, to, scratch.own(worker));
+      PieceRange own{std::max(all.begin - first, 0), std::min(all.end - first, job.pairs)};
+      if (by_node()) own = share_of(job.pairs, worker, workers);  // What load() laid on the worker's node.
+      if (own.begin < own.end) run_job(job, own.begin, own.end, scratch.own(worker));
       first += job.pairs;
     }
   };
-  pool_.parallel_for(pairs, std::ref(body));
+  pool_.run(std::ref(body));
 }
 
 void CpuBackend::glu(const GluArgs& args) {

@@ -1,6 +1,7 @@
 // CpuBackend: weights in memory.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "backend/cpu/cpu_backend.h"
@@ -37,21 +38,23 @@ Weight CpuBackend::load(const RawTensor& raw, Buffer& buffer, std::size_t offset
     ::madvise(buffer.host(), buffer.bytes(), MADV_HUGEPAGE);  // A hint.
 #endif
   const Packer* packer = is_plain_vector(format, rows) ? nullptr : find_packer(format.info.gguf_type);
-  if (packer == nullptr) {
-    std::memcpy(to, raw.data, static_cast<std::size_t>(rows) * row_bytes);
-  } else {
-    const std::size_t pair_bytes = packed_pair_bytes(format.info, cols);
-    pool_.parallel_for(weight_pairs(rows), [&](int begin, int end, int) {
-      for (int pair = begin; pair < end; ++pair) {
-        const int first = pair * kPairRows, left = rows - first;
-        packer->pack({.rows = raw.data + static_cast<std::size_t>(first) * row_bytes,
-                      .row_bytes = row_bytes,
-                      .count = left < kPairRows ? left : kPairRows,
-                      .cols = cols},
+  const std::size_t pair_bytes = packed_pair_bytes(format.info, cols);
+  const auto body = [&](int begin, int end, int) {
+    for (int pair = begin; pair < end; ++pair) {
+      const int first = pair * kPairRows, count = std::min(rows - first, kPairRows);
+      const std::byte* from = raw.data + static_cast<std::size_t>(first) * row_bytes;
+      if (packer == nullptr) {
+        std::memcpy(to + static_cast<std::size_t>(first) * row_bytes, from,
+                    static_cast<std::size_t>(count) * row_bytes);
+      } else {
+        packer->pack({.rows = from, .row_bytes = row_bytes, .count = count, .cols = cols},
                      to + static_cast<std::size_t>(pair) * pair_bytes);
       }
-    });
-  }
+    }
+  };
+  // Memory lies on the node of the thread that writes it first. With several nodes that must be the worker whose share
+  // in products these pairs are, even if it is late.
+  pool_.parallel_for(weight_pairs(rows), body, by_node() ? ThreadPool::Sharing::kOwn : ThreadPool::Sharing::kAny);
   return {.format = raw.format,
           .rows = rows,
           .cols = cols,
