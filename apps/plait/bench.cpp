@@ -54,6 +54,7 @@ Result<void> run_bench(const BenchOptions& options, Context& context) {
   session_with->batch = std::max(session_with->batch, speed.sequences);
   Result<Session> session = open_session(*session_with);
   if (!session) return fail(session.error());
+  print_plan(options.common, *session);
 
   std::optional<Progress> bar;
   const Result<SpeedReport> report = measure_speed(*session, speed, [&](int done, int rounds) {

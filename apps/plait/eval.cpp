@@ -35,6 +35,7 @@ Result<void> run_eval(const EvalOptions& options, Context& context) {
   Result<Session> session = open_session(*session_with);
   if (!session) return fail(session.error());
   print_notes(session->loaded.notes);
+  print_plan(options.common, *session);
   const Result<std::vector<Token>> tokens =
       session->loaded.tokenizer->encode(*text, {.add_special = false, .parse_special = false});
   if (!tokens) return fail(tokens.error());

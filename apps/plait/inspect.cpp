@@ -23,7 +23,7 @@ Result<void> run_inspect(const ShowOptions& options) {
   if (!load) return fail(std::move(load.error()));
   auto file = open_model_file(load->path);
   if (!file) return fail(std::move(file.error()));
-  load->cpu.threads = 1;  // It is only asked how much memory weights take.
+  if (!options.parts.plan) load->cpu.threads = 1;  // It is only asked how much memory weights take.
   auto backend = make_cpu_backend(load->cpu);
   if (!backend) return fail(std::move(backend.error()));
   const Inspection inspection = inspect(**file, {.backend = backend->get(),
@@ -49,7 +49,7 @@ void add_inspect(CLI::App& app, Context& context) {
   auto& options = context.make<ShowOptions>();
   command.add_option("model", options.model, "a file or a name")->required()->type_name("MODEL");
   command.add_flag("--tensors", options.parts.tensors, "list every tensor");
-  command.add_flag("--plan", options.parts.plan, "list the memory that running it takes, item by item");
+  command.add_flag("--plan", options.parts.plan, "how it is computed here, and the memory that takes, item by item");
   command.add_flag("--json", options.json, "print one JSON object");
   add_common_options(command, options.common);
   on_run(command, context, [&options] { return run_inspect(options); });

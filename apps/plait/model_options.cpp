@@ -5,7 +5,9 @@
 
 #include <optional>
 
+#include "base/thread_pool.h"
 #include "commands.h"
+#include "examine/bandwidth.h"
 #include "model_store.h"
 #include "progress.h"
 
@@ -54,6 +56,19 @@ Result<SessionOptions> session_options(const CommonOptions& common, const std::s
   return SessionOptions{.load = std::move(*load),
                         .memory = {.context = common.context_size, .cache_bytes = common.memory_bytes},
                         .batch = common.batch_size};
+}
+
+void print_plan(const CommonOptions& common, const Session& session) {
+  if (!common.verbose) return;
+  for (const std::string& line : plan_lines(session)) fmt::print(stderr, "plait: {}\n", line);
+}
+
+std::string bandwidth_text(const CommonOptions& common, std::size_t step_weight_bytes, double tokens_per_s) {
+  ThreadPool pool(plan_threads(read_topology("/", allowed_processors()), {common.threads, common.pin}));
+  const KeptThread kept = pool.keep_caller();
+  const double bound = read_bandwidth(pool, 3), reached = static_cast<double>(step_weight_bytes) * tokens_per_s;
+  return fmt::format("{:.1f} GB/s of weights read in decode, {:.0f} % of the {:.1f} GB/s that memory can be read at",
+                     reached / 1e9, bound > 0 ? 100 * reached / bound : 0, bound / 1e9);
 }
 
 void print_notes(const std::vector<std::string>& notes) {

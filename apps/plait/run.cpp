@@ -113,6 +113,10 @@ Result<void> answer_once(Engine& engine, const RunOptions& options, const std::s
     std::fflush(stdout);
   }
   fmt::print(stderr, "plait: {}\n", figures(engine.info(), result->usage));
+  if (options.common.verbose && result->usage.decode_tokens_per_s > 0) {
+    fmt::print(stderr, "plait: {}\n",
+               bandwidth_text(options.common, engine.info().step_weight_bytes, result->usage.decode_tokens_per_s));
+  }
   if (result->finish == FinishReason::kCancel) context.exit_status = kExitInterrupted;
   return {};
 }
@@ -149,6 +153,7 @@ Result<void> run(const RunOptions& options, Context& context) {
     const ModelInfo& info = engine->info();
     fmt::print(stderr, "plait: {} on {} threads with {}, context {}, loaded in {:.2f} s\n", info.architecture,
                info.threads, info.isa, info.context, load_s);
+    for (const std::string& line : info.plan) fmt::print(stderr, "plait: {}\n", line);
   }
   Request request;
   request.sampling = sampling(options, engine->info().sampling);

@@ -147,6 +147,7 @@ struct ModelInfo {
   int threads = 0;
   SampleOptions sampling;          // llama.cpp's defaults, or what the file recommends.
   std::vector<std::string> notes;  // Sentences worth showing to the user.
+  std::vector<std::string> plan;   // How it runs here: instruction set, kernels, threads, memory; a line each.
 };
 
 struct Channel;  // What joins a stream to its engine; private.

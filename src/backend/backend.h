@@ -26,6 +26,10 @@ class Backend {
   virtual int threads() const = 0;
   // The calling thread keeps to the place of the first worker while what is returned lives.
   virtual KeptThread keep_caller() const { return {}; }
+  // For reports: where threads run, and what multiplies with weights of a format ("direct", "expanded, panels from 24
+  // tokens").
+  virtual std::string places_text() const { return {}; }
+  virtual std::string kernel_for(const Format& /*format*/) const { return {}; }
 
   // Zeroed bytes, 64-byte aligned, or an error with the number that was asked for. Where the backend can, memory is
   // taken only as it is written: more may be asked for than is there.

@@ -25,7 +25,7 @@ using StepFunction = std::function<Result<void>(std::span<const Work> work, cons
 struct CoreParts {
   Cache* cache = nullptr;
   StepFunction step;
-  std::function<KeptThread()> keep;      // If set: called on the thread that steps, for as long as that lives.
+  std::function<KeptThread()> keep{};    // If set: called on the thread that steps, for as long as that lives.
   const Tokenizer* tokenizer = nullptr;  // Null: answers have no text.
   int vocabulary = 0;
   int context = 0;

@@ -12,6 +12,7 @@
 #include "engine/memory_plan.h"
 #include "engine/prompt.h"
 #include "engine/recommended.h"
+#include "engine/run_report.h"
 #include "engine/stepper.h"
 #include "text/detokenizer.h"
 
@@ -89,6 +90,9 @@ ModelInfo describe(Loaded& loaded, const Stepper& stepper, const MemoryPlan& mem
   info.threads = loaded.backend->threads();
   info.sampling = recommended_sampling(*loaded.file, loaded.notes);
   info.notes = loaded.notes;
+  info.plan = report_lines(run_report(*loaded.file, *loaded.backend));
+  info.plan.push_back(memory_line(
+      {.weight_bytes = info.weight_bytes, .cache_bytes = info.cache_bytes, .scratch_bytes = stepper.scratch_bytes()}));
   return info;
 }
 

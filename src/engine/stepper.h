@@ -25,6 +25,7 @@ class Stepper {
   Cache& cache() { return *cache_; }
   const Cache& cache() const { return *cache_; }
   int max_tokens() const { return max_tokens_; }
+  std::size_t scratch_bytes() const { return memory_->bytes(); }
 
   // Prepares the work, runs the pass, and hands over the logits of each wanted row in batch order: `logits(i, row)`,
   // i counting from 0; the row is valid during the call and may be changed. Commits nothing.

@@ -94,6 +94,7 @@ Inspection inspect(const ModelFile& file, const InspectOptions& options) {
   }
   out.spec = model->spec();
   out.memory = memory_of(*model, options);
+  if (options.backend != nullptr) out.run = run_report(file, *options.backend);
   return out;
 }
 

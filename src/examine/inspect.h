@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/run_report.h"
 #include "io/model_file.h"
 #include "models/model.h"
 #include "plait/result.h"
@@ -56,6 +57,7 @@ struct Inspection {
   // Only where `problem` is empty.
   ModelSpec spec;
   MemorySummary memory;
+  RunReport run;  // Where there is a backend.
 };
 
 // Cannot fail: what is wrong with the model becomes `problem`.
@@ -63,7 +65,7 @@ Inspection inspect(const ModelFile& file, const InspectOptions& options);
 
 struct InspectParts {
   bool tensors = false;  // Every tensor.
-  bool plan = false;     // Memory item by item, and of each layer.
+  bool plan = false;     // How it is computed here; memory item by item, and of each layer.
 };
 
 // For people: lines of text. Nothing from the file can hold terminal codes there.

@@ -80,6 +80,14 @@ Json memory_json(const MemorySummary& memory) {
           {"scratch_bytes", memory.scratch_bytes}};
 }
 
+Json run_json(const RunReport& run) {
+  Json kernels = Json::array();
+  for (const KernelChoice& choice : run.kernels)
+    kernels.push_back(
+        {{"format", choice.format}, {"kernel", choice.kernel}, {"tensors", choice.tensors}, {"bytes", choice.bytes}});
+  return {{"isa", run.isa}, {"threads", run.threads}, {"places", run.places}, {"kernels", kernels}};
+}
+
 }  // namespace
 
 std::string inspection_json(const Inspection& inspection, const ModelFile& file, const InspectParts& parts) {
@@ -100,6 +108,7 @@ std::string inspection_json(const Inspection& inspection, const ModelFile& file,
     out["trained_context"] = inspection.spec.trained_context;
     out["layers"] = layers_json(inspection.spec);
     out["memory"] = memory_json(inspection.memory);
+    if (parts.plan && !inspection.run.isa.empty()) out["plan"] = run_json(inspection.run);
   }
   out["metadata"] = metadata_json(file);
   if (parts.tensors) out["tensors"] = tensors_json(file);

@@ -135,6 +135,14 @@ void write_memory(Lines out, const Inspection& inspection, bool plan) {
   }
 }
 
+void write_run(Lines out, const RunReport& run) {
+  std::string_view what = "computed by";
+  for (const std::string& line : report_lines(run)) {
+    item(out, what, line);
+    what = "";
+  }
+}
+
 void write_tensors(Lines out, const ModelFile& file) {
   std::size_t widest = 0;
   for (const RawTensor& tensor : file.tensors()) widest = std::max(widest, tensor.name.size());
@@ -170,6 +178,7 @@ std::string inspection_text(const Inspection& inspection, const ModelFile& file,
   if (inspection.problem.empty()) {
     write_layers(out, inspection.spec);
     write_memory(out, inspection, parts.plan);
+    if (parts.plan && !inspection.run.isa.empty()) write_run(out, inspection.run);
   }
   write_tokenizer(out, inspection);
   for (const std::string& note : inspection.notes) item(out, "note", printable(note));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/memory.h"
+#include "engine/run_report.h"
 
 namespace plait {
 
@@ -18,6 +19,14 @@ Result<Session> open_session(const SessionOptions& options) {
   if (!stepper) return fail(stepper.error());
   KeptThread kept = loaded->backend->keep_caller();
   return Session{std::move(*loaded), std::move(*stepper), *memory, std::move(kept)};
+}
+
+std::vector<std::string> plan_lines(const Session& session) {
+  std::vector<std::string> lines = report_lines(run_report(*session.loaded.file, *session.loaded.backend));
+  lines.push_back(memory_line({.weight_bytes = session.spec().weight_bytes,
+                               .cache_bytes = session.memory.cache_bytes,
+                               .scratch_bytes = session.stepper.scratch_bytes()}));
+  return lines;
 }
 
 Result<void> check_ids(std::span<const Token> ids, int vocabulary) {

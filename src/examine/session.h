@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "engine/load.h"
 #include "engine/memory_plan.h"
@@ -26,6 +28,9 @@ struct Session {
 };
 
 Result<Session> open_session(const SessionOptions& options);
+
+// How the session runs here, as ModelInfo::plan.
+std::vector<std::string> plan_lines(const Session& session);
 
 // Fails naming the first id that is not in [0, vocabulary), and its place.
 Result<void> check_ids(std::span<const Token> ids, int vocabulary);

@@ -70,7 +70,9 @@ TEST(CommonOptions, AreReadAsTheirUsersKnowThem) {
   CLI::App app;
   CommonOptions options;
   command_of(app, options);
-  app.parse("test -t 3 --isa scalar -c 0 -b 64 --mem 1G --cache-type-k f32 --seed 7 -v --no-check --mlock --no-mmap");
+  app.parse(
+      "test -t 3 --isa scalar -c 0 -b 64 --mem 1G --cache-type-k f32 --seed 7 -v --no-check --mlock --no-mmap "
+      "--no-pin");
   EXPECT_EQ(options.threads, 3);
   EXPECT_EQ(options.isa, "scalar");
   EXPECT_EQ(options.context_size, 0);
@@ -80,7 +82,7 @@ TEST(CommonOptions, AreReadAsTheirUsersKnowThem) {
   EXPECT_EQ(options.cache_type_v, "f16");
   EXPECT_EQ(options.seed, 7u);
   EXPECT_TRUE(options.verbose && options.lock_memory);
-  EXPECT_FALSE(options.check || options.map_file);
+  EXPECT_FALSE(options.check || options.map_file || options.pin);
 }
 
 TEST(CommonOptions, HaveDefaultsWhenNothingIsSaid) {
@@ -89,7 +91,7 @@ TEST(CommonOptions, HaveDefaultsWhenNothingIsSaid) {
   command_of(app, options);
   app.parse("test");
   EXPECT_FALSE(options.context_size || options.memory_bytes || options.seed);
-  EXPECT_TRUE(options.check && options.map_file);
+  EXPECT_TRUE(options.check && options.map_file && options.pin);
   EXPECT_FALSE(options.verbose || options.lock_memory);
 }
 

@@ -6,6 +6,8 @@
 
 #include <filesystem>
 
+#include "base/topology.h"
+
 namespace plait {
 namespace {
 
@@ -128,6 +130,18 @@ TEST_F(EngineOnATinyModel, DescribesItself) {
   EXPECT_FALSE(info.isa.empty());
   EXPECT_GE(info.cache_bytes, 300 * info.cache_token_bytes);
   EXPECT_EQ(info.sampling.temp, SampleOptions().temp);
+}
+
+TEST_F(EngineOnATinyModel, LeavesTheThreadsOfTheProgramWhereTheyMayRun) {
+  const std::vector<int> before = allowed_processors();
+  EngineOptions options = tiny();
+  options.threads = static_cast<int>(before.size());
+  auto engine = Engine::open(options);
+  ASSERT_TRUE(engine) << engine.error().message;
+  EXPECT_EQ(allowed_processors(), before);
+  ASSERT_TRUE(engine->generate(request_of(1, 20, 4)));
+  EXPECT_EQ(allowed_processors(), before);
+  EXPECT_THAT(engine->info().plan, testing::Contains(HasSubstr("threads: ")));
 }
 
 TEST_F(EngineOnATinyModel, RefusesAContextThatDoesNotFitWithNumbers) {

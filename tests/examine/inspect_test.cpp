@@ -97,5 +97,19 @@ TEST(Inspect, OfAModelTellsLayersAndMemory) {
   EXPECT_EQ(halves.memory.token_bytes * 2, found.memory.token_bytes);
 }
 
+TEST(Inspect, TellsHowItIsComputedWhereThatIsAsked) {
+  const std::filesystem::path path = std::filesystem::path(PLAIT_GOLDEN_DIR) / "models/llama/model.gguf";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
+  const auto file = open_model_file(path.string());
+  ASSERT_TRUE(file) << file.error().message;
+  const auto backend = make_cpu_backend({.threads = 1, .isa = "scalar"});
+  ASSERT_TRUE(backend);
+  const Inspection found = inspect(**file, {.backend = backend->get(), .context = 100});
+  EXPECT_THAT(inspection_text(found, **file, {.plan = true}), HasSubstr("computed by   instruction set: scalar\n"));
+  EXPECT_THAT(inspection_text(found, **file, {}), testing::Not(HasSubstr("instruction set")));
+  EXPECT_EQ(nlohmann::json::parse(inspection_json(found, **file, {.plan = true}))["plan"]["isa"], "scalar");
+  EXPECT_FALSE(nlohmann::json::parse(inspection_json(found, **file, {})).contains("plan"));
+}
+
 }  // namespace
 }  // namespace plait

@@ -26,6 +26,8 @@ class CpuBackend final : public Backend {
   bool is_host() const override { return true; }
   int threads() const override { return pool_.threads(); }
   KeptThread keep_caller() const override { return pool_.keep_caller(); }
+  std::string places_text() const override { return plan_text(pool_.plan()); }
+  std::string kernel_for(const Format& format) const override;  // linear_job.cpp
 
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
   Result<void> reserve(int tokens, int cols) override;

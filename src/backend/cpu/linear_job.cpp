@@ -1,7 +1,11 @@
 // LinearJob: how a product is cut up and run.
 #include "backend/cpu/linear_job.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "backend/cpu/cpu_backend.h"
 
 namespace plait {
 namespace {
@@ -16,6 +20,14 @@ LinearPlan plan_for(const Kernels& kernels, const Format& format) {
 }
 
 }  // namespace
+
+std::string CpuBackend::kernel_for(const Format& format) const {
+  if (kernels_.find_linear(format.info.gguf_type) == nullptr && format.group == nullptr) return "never multiplied";
+  const LinearPlan plan = plan_for(kernels_, format);
+  const std::string name = plan.expand ? "expanded" : "direct";
+  if (plan.kernel->panel_from == kNoPanel) return name;
+  return fmt::format("{}, panels from {} tokens", name, plan.kernel->panel_from);
+}
 
 bool same_input(const LinearKernel& a, const LinearKernel& b) {
   return a.is_float == b.is_float && (a.is_float || (a.zero == b.zero && a.parts == b.parts));
