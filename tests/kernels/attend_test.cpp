@@ -1,6 +1,7 @@
 // How rows lie in blocks: keys as [dim][16 rows], values as [16 rows][dim], rounded to nearest even.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -65,6 +66,10 @@ TEST(AttendRows, LieInBlocksAsTheirLayoutSaysAndTouchNothingElse) {
 TEST(AttendRows, RoundToNearestEvenAndKeepWhatIsNotFinite) {
   const std::vector<float> row = {1.00048828125f,  // Half an f16 step above one: to even, one.
                                   1.00146484375f,  // One and a half: to even, two steps.
+                                  1.00390625f,     // The same for bf16,
+                                  1.01171875f,
+                                  std::bit_cast<float>(0x3f817fffu),  // and the last float below one and a half.
+                                  std::bit_cast<float>(0x7f800001u),  // A NaN in its lowest bit alone.
                                   65520.0f,
                                   -65519.0f,
                                   1e30f,
