@@ -47,6 +47,10 @@ void add_arithmetic_flags(CLI::App& command, CommonOptions& options) {
       ->group(kGroup);
   command.add_flag("--mlock", options.lock_memory, "keep the weights in memory: never swapped out")->group(kGroup);
   command.add_flag("!--no-mmap", options.map_file, "read the file instead of mapping it")->group(kGroup);
+  command
+      .add_flag("--repack-cache", options.repack_cache,
+                "keep the weights as the kernels read them in MODEL.repack, and load them from there")
+      ->group(kGroup);
   command.add_flag("!--no-check", options.check, "skip the scan of the weights for broken numbers")->group(kGroup);
 }
 

@@ -25,6 +25,7 @@ struct CommonOptions {
   std::optional<std::uint64_t> seed;  // None: a fresh one.
   bool verbose = false;
   bool pin = true;    // Threads keep to their cores.
+  bool repack_cache = false;
   bool check = true;  // Scan the weights for numbers that are none.
   bool lock_memory = false;
   bool map_file = true;

@@ -48,6 +48,7 @@ Result<EngineOptions> engine_options(const RunOptions& options) {
   engine.step_tokens = common.batch_size;
   engine.max_sequences = 1;
   engine.check_values = common.check;
+  engine.repack_cache = common.repack_cache;
   engine.use_mmap = common.map_file;
   engine.lock_memory = common.lock_memory;
   engine.load_progress = load->progress;

@@ -34,6 +34,9 @@ struct EngineOptions {
   int queue_events = 256;    // Not yet read from one stream; beyond, that sequence alone waits for its reader.
   bool pin_threads = true;   // Threads of the engine keep to their cores; those of the program are left alone.
   bool check_values = true;  // Look for weights that are NaN or infinite at load.
+  // Keep the weights as the kernels read them in a file MODEL.repack beside the model (as large as it), and load from
+  // there. It is made anew where the model changed or the file is damaged; notes say so.
+  bool repack_cache = false;
   bool use_mmap = true;      // false: the file is read into memory.
   bool lock_memory = false;  // Ask the system to keep the file in memory.
   bool tokenizer = true;     // false: prompts are token ids, and answers have no text.

@@ -60,6 +60,7 @@ typedef struct plait_engine_options {
   int32_t queue_requests; /* That may wait; beyond, PLAIT_BUSY. */
   int32_t queue_events;   /* Not yet read from one stream; beyond, that sequence alone waits. */
   int32_t check_values;   /* 1: look for weights that are no numbers. */
+  int32_t repack_cache;   /* 1: keep the packed weights in MODEL.repack and load from there. */
   int32_t use_mmap;       /* 0: the file is read into memory. */
   int32_t lock_memory;
   int32_t tokenizer; /* 0: prompts are token ids, and answers have no text. */

@@ -74,6 +74,7 @@ Result<EngineOptions> to_options(const plait_engine_options& c) {
   options.queue_requests = c.queue_requests;
   options.queue_events = c.queue_events;
   options.check_values = c.check_values != 0;
+  options.repack_cache = c.repack_cache != 0;
   options.use_mmap = c.use_mmap != 0;
   options.lock_memory = c.lock_memory != 0;
   options.tokenizer = c.tokenizer != 0;

@@ -69,6 +69,7 @@ LoadOptions load_options(const EngineOptions& options) {
           .key_type = row_type(options.cache_type_k),
           .value_type = row_type(options.cache_type_v),
           .check_values = options.check_values,
+          .repack_cache = options.repack_cache,
           .tokenizer = options.tokenizer,
           .progress = options.load_progress};
 }

@@ -51,6 +51,7 @@ Result<Loaded> load_model(const LoadOptions& options) {
                                      .key_type = options.key_type,
                                      .value_type = options.value_type,
                                      .check_values = options.check_values,
+                                     .repack_cache = options.repack_cache,
                                      .progress = options.progress},
                                     &loaded.notes);
   if (!model) return fail(model.error());

@@ -19,6 +19,7 @@ struct LoadOptions {
   OpenOptions file;
   RowType key_type = RowType::kF16, value_type = RowType::kF16;
   bool check_values = true;
+  bool repack_cache = false;
   bool tokenizer = true;  // false: leave it out; token ids are all that is needed.
   std::function<void(std::size_t done_bytes, std::size_t total_bytes)> progress;
 };

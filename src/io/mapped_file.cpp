@@ -70,6 +70,8 @@ Result<MappedFile> MappedFile::open(const std::string& path, bool use_mmap) {
                                                          S_ISDIR(info.st_mode) ? "a directory" : "a device"));
   }
   MappedFile out;
+  out.stamp_ = {static_cast<std::uint64_t>(info.st_size),
+                std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
   if (info.st_size == 0) return out;
   const std::size_t size = static_cast<std::size_t>(info.st_size);
   void* const at = use_mmap ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0)
@@ -90,6 +92,7 @@ Result<MappedFile> MappedFile::open(const std::string& path, bool use_mmap) {
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),
+      stamp_(other.stamp_),
       locked_(std::exchange(other.locked_, false)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
@@ -97,6 +100,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
     close();
     data_ = std::exchange(other.data_, nullptr);
     size_ = std::exchange(other.size_, 0);
+    stamp_ = other.stamp_;
     locked_ = std::exchange(other.locked_, false);
   }
   return *this;

@@ -2,12 +2,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
 #include "plait/result.h"
 
 namespace plait {
+
+// What tells one content of a path from another.
+struct FileStamp {
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ns = 0;  // Since the epoch.
+};
 
 // Owns the bytes for its lifetime; they start on a page. Moving it does not move them.
 //
@@ -28,6 +35,7 @@ class MappedFile {
   ~MappedFile();
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  FileStamp stamp() const { return stamp_; }
   bool contains(const std::byte* at) const { return at >= data_ && at < data_ + size_; }
 
   // Keeps all of it in physical memory.
@@ -41,6 +49,7 @@ class MappedFile {
 
   std::byte* data_ = nullptr;  // From mmap, always; of an empty file null.
   std::size_t size_ = 0;
+  FileStamp stamp_;
   bool locked_ = false;
 };
 

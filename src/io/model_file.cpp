@@ -28,6 +28,12 @@ class GgufModel final : public ModelFile {
     return at < 0 ? nullptr : &content_.tensors[static_cast<std::size_t>(at)];
   }
 
+  std::vector<FileStamp> stamps() const override {
+    std::vector<FileStamp> stamps;
+    for (const MappedFile& file : files_) stamps.push_back(file.stamp());
+    return stamps;
+  }
+
   void release(const RawTensor& tensor) const override {
     for (const MappedFile& file : files_) {
       if (file.contains(tensor.data)) file.release({tensor.data, tensor.bytes});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/raw_tensor.h"
+#include "io/mapped_file.h"
 #include "plait/result.h"
 
 namespace plait {
@@ -32,6 +33,8 @@ class ModelFile {
   virtual std::span<const RawTensor> tensors() const = 0;       // In file order; of a split set, all parts.
   virtual const MetadataValue* find_metadata(std::string_view key) const = 0;  // Null: not there.
   virtual const RawTensor* find_tensor(std::string_view name) const = 0;       // Null: not there.
+  // Of each file it was opened from; empty for bytes in memory.
+  virtual std::vector<FileStamp> stamps() const { return {}; }
 
   // The tensor's bytes have been copied and will not be read again: their pages may go back to the system.
   virtual void release(const RawTensor& tensor) const = 0;

@@ -15,6 +15,7 @@
 
 #include "backend/scope.h"
 #include "io/model_file.h"
+#include "io/repack_cache.h"
 #include "models/model.h"
 
 namespace plait {
@@ -27,8 +28,9 @@ struct BuildOptions {
   BuildMode mode = BuildMode::kList;
   Backend* backend = nullptr;  // Needed to load; sizes of a listing are the file's without it.
   RowType key_type = RowType::kF16, value_type = RowType::kF16;
-  bool check_values = true;  // Scan for NaN and infinity while loading.
-  bool plan_tied = true;     // A plan's head is the embedding table.
+  bool check_values = true;   // Scan for NaN and infinity while loading.
+  bool repack_cache = false;  // Keep the packed weights in PATH.repack, and read them from there (io/repack_cache.h).
+  bool plan_tied = true;      // A plan's head is the embedding table.
   std::function<void(std::size_t done_bytes, std::size_t total_bytes)> progress;
 };
 
@@ -95,6 +97,13 @@ class Builder final : private WeightSource {
   bool check_shape(const RawTensor& raw, const TensorPlan& plan);
   Weight* add_weight(const RawTensor* raw, const TensorPlan& plan);
   Result<void> load_weights();
+  Result<void> pack_weights();
+  void place_weights();
+  RepackStamp repack_stamp() const;
+  // Where the packed weights are kept; empty: nowhere.
+  std::string repack_path() const;
+  bool read_repacked();
+  void write_repacked();
   Weight load_stack(const RawTensor& raw, const TensorPlan& plan, std::size_t offset);
   void describe();
   void note_unused();

@@ -17,6 +17,15 @@ namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
 
+// A vector is held as f32.
+RawTensor shape_of_vector(const RawTensor& raw) {
+  RawTensor out = raw;
+  out.dimensions = 1;
+  out.extents = {raw.values(), 1, 1, 1};
+  out.format = find_format("f32");
+  return out;
+}
+
 // A vector as f32, whatever type the file keeps it in; taps with the oldest of all channels first.
 RawTensor widened(const RawTensor& raw, TensorKind kind, std::vector<float>& values) {
   values.resize(static_cast<std::size_t>(raw.values()));
@@ -27,10 +36,7 @@ RawTensor widened(const RawTensor& raw, TensorKind kind, std::vector<float>& val
     const std::size_t channels = file.size() / taps;
     for (std::size_t i = 0; i < file.size(); ++i) values[i % taps * channels + i / taps] = file[i];
   }
-  RawTensor out = raw;
-  out.dimensions = 1;
-  out.extents = {raw.values(), 1, 1, 1};
-  out.format = find_format("f32");
+  RawTensor out = shape_of_vector(raw);
   out.data = reinterpret_cast<const std::byte*>(values.data());
   out.bytes = values.size() * sizeof(float);
   return out;
@@ -128,6 +134,19 @@ Result<void> Builder::load_weights() {
   Result<std::unique_ptr<Buffer>> memory = options_.backend->allocate(total);
   if (!memory) return fail(memory.error());
   model_.memory_ = std::move(*memory);
+  const bool repacked = read_repacked();
+  if (repacked) {
+    place_weights();
+    for (const Request& request : requests_) file_.release(*request.raw);
+    if (options_.progress) options_.progress(total, total);
+    return {};
+  }
+  if (Result<void> packed = pack_weights(); !packed) return packed;
+  write_repacked();
+  return {};
+}
+
+Result<void> Builder::pack_weights() {
   std::size_t offset = 0;
   std::vector<float> values;
   std::vector<std::byte> rows;
@@ -150,7 +169,7 @@ Result<void> Builder::load_weights() {
     weight.file_bytes = file_bytes;
     offset += weight.bytes;
     file_.release(raw);
-    if (options_.progress) options_.progress(offset, total);
+    if (options_.progress) options_.progress(offset, model_.spec_.weight_bytes);
   }
   return {};
 }

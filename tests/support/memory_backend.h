@@ -28,6 +28,7 @@ class MemoryBackend final : public Backend {
   Result<void> reserve(int, int) override { return {}; }
   Result<void> reserve_experts(int, const Routing&, int) override { return {}; }
   std::size_t weight_bytes(const Format&, int, int) const override { return no<std::size_t>(); }
+  Weight place(const RawTensor&, Buffer&, std::size_t) const override { return no<Weight>(); }
   Weight load(const RawTensor&, Buffer&, std::size_t) override { return no<Weight>(); }
   void read(Tensor, std::span<float>) override { no<int>(); }
   void write(std::span<const float>, Tensor) override { no<int>(); }

@@ -35,6 +35,7 @@ class CpuBackend final : public Backend {
 
   // load.cpp
   std::size_t weight_bytes(const Format& format, int rows, int cols) const override;
+  Weight place(const RawTensor& raw, Buffer& buffer, std::size_t offset) const override;
   Weight load(const RawTensor& raw, Buffer& buffer, std::size_t offset) override;
 
   void embed(std::span<const Token> tokens, const Weight& table, float scale, Tensor out) override;  // embed.cpp

@@ -26,17 +26,30 @@ std::size_t CpuBackend::weight_bytes(const Format& format, int rows, int cols) c
   return static_cast<std::size_t>(weight_pairs(rows)) * packed_pair_bytes(format.info, cols);
 }
 
-Weight CpuBackend::load(const RawTensor& raw, Buffer& buffer, std::size_t offset) {
-  const Format& format = *raw.format;
+Weight CpuBackend::place(const RawTensor& raw, Buffer& buffer, std::size_t offset) const {
   const int rows = static_cast<int>(raw.rows()), cols = static_cast<int>(raw.cols());
-  const std::size_t bytes = weight_bytes(format, rows, cols), row_bytes = file_row_bytes(format.info, cols);
+  const std::size_t bytes = weight_bytes(*raw.format, rows, cols);
   check(offset % 64 == 0 && offset + bytes <= buffer.bytes(), "a weight has its place in the buffer");
-  check(raw.bytes >= static_cast<std::size_t>(rows) * row_bytes, "a tensor holds all of its rows");
-  std::byte* to = buffer.host() + offset;
 #ifdef MADV_HUGEPAGE
   if (offset == 0 && buffer.bytes() >= kLargePageBytes)
     ::madvise(buffer.host(), buffer.bytes(), MADV_HUGEPAGE);  // A hint.
 #endif
+  return {.format = raw.format,
+          .rows = rows,
+          .cols = cols,
+          .buffer = &buffer,
+          .offset = offset,
+          .bytes = bytes,
+          .file_bytes = static_cast<std::size_t>(rows) * file_row_bytes(raw.format->info, cols)};
+}
+
+Weight CpuBackend::load(const RawTensor& raw, Buffer& buffer, std::size_t offset) {
+  const Weight weight = place(raw, buffer, offset);
+  const Format& format = *raw.format;
+  const int rows = weight.rows, cols = weight.cols;
+  const std::size_t row_bytes = file_row_bytes(format.info, cols);
+  check(raw.bytes >= static_cast<std::size_t>(rows) * row_bytes, "a tensor holds all of its rows");
+  std::byte* to = buffer.host() + offset;
   const Packer* packer = is_plain_vector(format, rows) ? nullptr : find_packer(format.info.gguf_type);
   const std::size_t pair_bytes = packed_pair_bytes(format.info, cols);
   const auto body = [&](int begin, int end, int) {
@@ -55,13 +68,7 @@ Weight CpuBackend::load(const RawTensor& raw, Buffer& buffer, std::size_t offset
   // Memory lies on the node of the thread that writes it first. With several nodes that must be the worker whose share
   // in products these pairs are, even if it is late.
   pool_.parallel_for(weight_pairs(rows), body, by_node() ? ThreadPool::Sharing::kOwn : ThreadPool::Sharing::kAny);
-  return {.format = raw.format,
-          .rows = rows,
-          .cols = cols,
-          .buffer = &buffer,
-          .offset = offset,
-          .bytes = bytes,
-          .file_bytes = static_cast<std::size_t>(rows) * row_bytes};
+  return weight;
 }
 
 }  // namespace plait
