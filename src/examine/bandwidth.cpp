@@ -1,10 +1,13 @@
 // Read bandwidth, by summing a large buffer on all threads.
 #include "examine/bandwidth.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 
 namespace plait {
@@ -28,7 +31,14 @@ double read_bandwidth(ThreadPool& pool, int rounds) {
   constexpr int kPieces = 1 << 12;
   constexpr std::ptrdiff_t kPiece = kCount / kPieces;
   // Each piece is written first by the worker that will read it, so that it lies on that worker's node.
-  const std::unique_ptr<std::uint64_t[]> data(new std::uint64_t[kCount]);
+  // In large pages, as large weights are: with small ones the search for addresses would be measured.
+  constexpr std::size_t kLargePage = std::size_t{2} << 20;
+  const std::unique_ptr<std::uint64_t[], void (*)(void*)> data(
+      static_cast<std::uint64_t*>(std::aligned_alloc(kLargePage, kBytes)), std::free);
+  if (data == nullptr) return 0;
+#ifdef MADV_HUGEPAGE
+  ::madvise(data.get(), kBytes, MADV_HUGEPAGE);  // A hint.
+#endif
   pool.parallel_for(
       kPieces,
       [&](int begin, int end, int) {
