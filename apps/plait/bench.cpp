@@ -28,8 +28,9 @@ nlohmann::ordered_json test_json(const SpeedTest& test) {
 }
 
 void print_table(const BenchOptions& options, const Session& session, const SpeedReport& report) {
-  fmt::print("{}, {}, {} threads; memory reads at {:.1f} GB/s\n", options.model, session.loaded.backend->name(),
-             session.loaded.backend->threads(), report.read_gbps);
+  const Backend& backend = *session.loaded.backend;
+  fmt::print("{}, {}, {} threads, activations of {} bits; memory reads at {:.1f} GB/s\n", options.model, backend.name(),
+             backend.threads(), backend.activations(), report.read_gbps);
   fmt::print("{:<8} {:>7} {:>7} {:>12} {:>10} {:>10} {:>7} {:>11}\n", "test", "tokens", "depth", "tokens/s", "min",
              "max", "GB/s", "of memory");
   for (const SpeedTest& test : report.tests) {
@@ -70,6 +71,7 @@ Result<void> run_bench(const BenchOptions& options, Context& context) {
   nlohmann::ordered_json json{{"model", options.model},
                               {"isa", session->loaded.backend->name()},
                               {"threads", session->loaded.backend->threads()},
+                              {"activations", session->loaded.backend->activations()},
                               {"read_gbps", report->read_gbps},
                               {"tests", nlohmann::ordered_json::array()}};
   for (const SpeedTest& test : report->tests) json["tests"].push_back(test_json(test));

@@ -21,7 +21,7 @@ struct CommonOptions {
       memory_bytes;  // For rows and anchors. None: what the context needs, at most half of what is free.
   std::string cache_type_k = "f16";  // f32, f16, bf16
   std::string cache_type_v = "f16";
-  int activations = 8;
+  int activations = 8;                // Bits: 8, 16, 32.
   std::optional<std::uint64_t> seed;  // None: a fresh one.
   bool verbose = false;
   bool pin = true;    // Threads keep to their cores.

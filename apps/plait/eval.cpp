@@ -48,10 +48,11 @@ Result<void> run_eval(const EvalOptions& options, Context& context) {
   if (bar) bar->finish();
   if (!result) return fail(result.error());
   if (options.json) {
-    const nlohmann::ordered_json json{{"tokens", result->tokens},
-                                      {"scored", result->scored},
-                                      {"nll", result->nll},
-                                      {"perplexity", result->perplexity}};
+    const Backend& backend = *session->loaded.backend;
+    const nlohmann::ordered_json json{
+        {"isa", backend.name()},           {"threads", backend.threads()}, {"activations", backend.activations()},
+        {"tokens", result->tokens},        {"scored", result->scored},     {"nll", result->nll},
+        {"perplexity", result->perplexity}};
     fmt::print("{}\n", json.dump());
   } else {
     fmt::print("perplexity {:.4f} ({:.5f} nats a token, {} of {} tokens scored)\n", result->perplexity, result->nll,

@@ -23,7 +23,6 @@ Result<void> run_inspect(const ShowOptions& options) {
   if (!load) return fail(std::move(load.error()));
   auto file = open_model_file(load->path);
   if (!file) return fail(std::move(file.error()));
-  if (!options.parts.plan) load->cpu.threads = 1;  // It is only asked how much memory weights take.
   auto backend = make_cpu_backend(load->cpu);
   if (!backend) return fail(std::move(backend.error()));
   const Inspection inspection = inspect(**file, {.backend = backend->get(),

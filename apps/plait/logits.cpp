@@ -82,7 +82,7 @@ std::string report_json(const Session& session, const LogitsReport& report) {
   nlohmann::ordered_json json;
   json["isa"] = session.loaded.backend->name();
   json["threads"] = session.loaded.backend->threads();
-  json["activations"] = 8;
+  json["activations"] = session.loaded.backend->activations();
   json["steps"] = nlohmann::ordered_json::array();
   for (const LogitsStep& step : report.steps)
     json["steps"].push_back({{"tokens", step.tokens}, {"sequences", step.sequences}});

@@ -41,14 +41,14 @@ class LoadProgress {
 Result<LoadOptions> load_options(const CommonOptions& common, const std::string& model) {
   Result<std::string> path = resolve_model(model);
   if (!path) return fail(path.error());
-  return LoadOptions{.path = std::move(*path),
-                     .cpu = {.threads = common.threads, .isa = common.isa, .pin = common.pin},
-                     .file = {.use_mmap = common.map_file, .lock_memory = common.lock_memory},
-                     .key_type = row_type(common.cache_type_k),
-                     .value_type = row_type(common.cache_type_v),
-                     .check_values = common.check,
-                     .repack_cache = common.repack_cache,
-                     .progress = LoadProgress()};
+  return LoadOptions{
+      .path = std::move(*path),
+      .cpu = {.threads = common.threads, .isa = common.isa, .pin = common.pin, .activations = common.activations},
+      .file = {.use_mmap = common.map_file, .lock_memory = common.lock_memory},
+      .key_type = row_type(common.cache_type_k),
+      .value_type = row_type(common.cache_type_v),
+      .check_values = common.check,
+      .progress = LoadProgress()};
 }
 
 Result<SessionOptions> session_options(const CommonOptions& common, const std::string& model) {

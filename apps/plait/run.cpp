@@ -41,6 +41,7 @@ Result<EngineOptions> engine_options(const RunOptions& options) {
   engine.threads = common.threads;
   engine.isa = common.isa;
   engine.pin_threads = common.pin;
+  engine.activations = common.activations;
   engine.context = common.context_size;
   engine.cache_bytes = common.memory_bytes;
   engine.cache_type_k = cache_type(common.cache_type_k);
@@ -84,7 +85,7 @@ Request request_for(const RunOptions& options, const SampleOptions& sample, cons
   return request;
 }
 
-std::string answer_json(const Answer& answer, double load_s) {
+std::string answer_json(const ModelInfo& info, const Answer& answer, double load_s) {
   const Usage& usage = answer.usage;
   const nlohmann::ordered_json json{{"text", answer.text},
                                     {"tokens", answer.tokens},
@@ -94,6 +95,9 @@ std::string answer_json(const Answer& answer, double load_s) {
                                     {"generated_tokens", usage.generated_tokens},
                                     {"prefill_tokens_per_s", usage.prefill_tokens_per_s},
                                     {"decode_tokens_per_s", usage.decode_tokens_per_s},
+                                    {"isa", info.isa},
+                                    {"threads", info.threads},
+                                    {"activations", info.activations},
                                     {"load_s", load_s},
                                     {"first_token_s", answer.first_token_s}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -108,7 +112,7 @@ Result<void> answer_once(Engine& engine, const RunOptions& options, const std::s
   const Result<Answer> result = answer(engine, request_for(options, sample, prompt), context.start, show, interrupt);
   if (!result) return fail(result.error());
   if (options.json) {
-    fmt::print("{}\n", answer_json(*result, load_s));
+    fmt::print("{}\n", answer_json(engine.info(), *result, load_s));
   } else {
     fmt::print("\n");
     std::fflush(stdout);
@@ -152,8 +156,8 @@ Result<void> run(const RunOptions& options, Context& context) {
   const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - context.start).count();
   if (options.common.verbose) {
     const ModelInfo& info = engine->info();
-    fmt::print(stderr, "plait: {} on {} threads with {}, context {}, loaded in {:.2f} s\n", info.architecture,
-               info.threads, info.isa, info.context, load_s);
+    fmt::print(stderr, "plait: {} on {} threads with {}, activations of {} bits, context {}, loaded in {:.2f} s\n",
+               info.architecture, info.threads, info.isa, info.activations, info.context, load_s);
     for (const std::string& line : info.plan) fmt::print(stderr, "plait: {}\n", line);
   }
   Request request;

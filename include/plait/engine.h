@@ -22,6 +22,9 @@ struct EngineOptions {
   std::string model;  // Path of a GGUF file; of a split set, its first part.
   int threads = 0;    // 0: the performance cores that this process may use, within its quota of processor time.
   std::string isa;    // Instruction set; empty: the best that this machine has.
+  // Bits of the activations that meet quantized weights: 8; 16: 256 times as exact, at up to twice the time; 32:
+  // floats.
+  int activations = 8;
   // Most tokens of one sequence, prompt and answer together. None: as trained, at most 4096, less where memory is
   // short. 0: as trained.
   std::optional<int> context;
@@ -148,6 +151,7 @@ struct ModelInfo {
   std::size_t cache_token_bytes = 0;  // Of those, by one token.
   std::string isa;
   int threads = 0;
+  int activations = 8;             // Bits.
   SampleOptions sampling;          // llama.cpp's defaults, or what the file recommends.
   std::vector<std::string> notes;  // Sentences worth showing to the user.
   std::vector<std::string> plan;   // How it runs here: instruction set, kernels, threads, memory; a line each.

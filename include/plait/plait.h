@@ -51,6 +51,7 @@ typedef struct plait_engine_options {
   const char* model;      /* Path of a GGUF file; of a split set, its first part. */
   const char* isa;        /* Instruction set; NULL: the best that this machine has. */
   int32_t threads;        /* 0: the performance cores that this process may use. */
+  int32_t activations;    /* Bits of those that meet quantized weights: 8; 16: finer; 32: floats. */
   int32_t context;        /* Most tokens of one sequence. -1: as trained, at most 4096. 0: as trained. */
   uint64_t cache_bytes;   /* For what sequences remember. 0: what the context needs. */
   int32_t cache_type_k;   /* plait_cache_type */
@@ -80,6 +81,7 @@ typedef struct plait_model_info {
   const char* name;
   const char* isa;
   int32_t threads;
+  int32_t activations; /* Bits. */
   int32_t vocabulary;
   int32_t trained_context;
   int32_t context;

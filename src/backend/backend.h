@@ -24,6 +24,7 @@ class Backend {
   virtual std::string_view name() const = 0;
   virtual bool is_host() const = 0;  // Its memory can be read in place.
   virtual int threads() const = 0;
+  virtual int activations() const = 0;  // Bits of the activations that meet quantized weights: 8, 16 or 32.
   // The calling thread keeps to the place of the first worker while what is returned lives.
   virtual KeptThread keep_caller() const { return {}; }
   // For reports: where threads run, and what multiplies with weights of a format ("direct", "expanded, panels from 24
@@ -34,10 +35,12 @@ class Backend {
   // Zeroed bytes, 64-byte aligned, or an error with the number that was asked for. Where the backend can, memory is
   // taken only as it is written: more may be asked for than is there.
   virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
-  // Takes the scratch memory of steps of at most `tokens` tokens over weights of at most `cols` inputs. Before the
-  // first step.
+  // Takes the scratch memory of steps of at most `tokens` tokens over weights of at most `cols` inputs, so many bytes.
+  // Before the first step.
+  virtual std::size_t reserve_bytes(int tokens, int cols) const = 0;
   virtual Result<void> reserve(int tokens, int cols) = 0;
   // The same for experts() of this routing over `hidden` values; the largest call counts.
+  virtual std::size_t reserve_experts_bytes(int tokens, const Routing& routing, int hidden) const = 0;
   virtual Result<void> reserve_experts(int tokens, const Routing& routing, int hidden) = 0;
 
   // Bytes that load() takes for a matrix of this format and shape; a multiple of 64.
@@ -77,8 +80,11 @@ struct CpuOptions {
   int threads = 0;  // 0: performance cores that this process may use, within its quota.
   std::string isa;  // Empty: the best that this machine has.
   bool pin = true;  // Threads keep to their cores.
+  // Bits of the activations that meet quantized weights: 8; 16 is 256 times as exact; 32 computes in floats.
+  int activations = 8;
 };
-// Fails on an instruction set that is unknown or that the machine lacks, named with those it has.
+// Fails on an instruction set that is unknown or that the machine lacks, named with those it has, and on another number
+// of bits.
 Result<std::unique_ptr<Backend>> make_cpu_backend(const CpuOptions& options);
 
 }  // namespace plait

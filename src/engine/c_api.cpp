@@ -65,6 +65,7 @@ Result<EngineOptions> to_options(const plait_engine_options& c) {
   options.model = text_or_empty(c.model);
   options.isa = text_or_empty(c.isa);
   options.threads = c.threads;
+  options.activations = c.activations;
   if (c.context != -1) options.context = c.context;
   if (c.cache_bytes != 0) options.cache_bytes = static_cast<std::size_t>(c.cache_bytes);
   options.cache_type_k = static_cast<CacheType>(c.cache_type_k);
@@ -177,6 +178,7 @@ void plait_engine_options_init(plait_engine_options* options) {
   const plait::EngineOptions defaults;
   *options = plait_engine_options{};
   options->struct_size = sizeof(plait_engine_options);
+  options->activations = defaults.activations;
   options->context = -1;
   options->cache_type_k = static_cast<std::int32_t>(defaults.cache_type_k);
   options->cache_type_v = static_cast<std::int32_t>(defaults.cache_type_v);
@@ -220,6 +222,7 @@ plait_code plait_engine_info(const plait_engine* engine, plait_model_info* info)
   info->name = from.name.c_str();
   info->isa = from.isa.c_str();
   info->threads = from.threads;
+  info->activations = from.activations;
   info->vocabulary = from.vocabulary;
   info->trained_context = from.trained_context;
   info->context = from.context;

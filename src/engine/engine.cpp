@@ -64,7 +64,10 @@ RowType row_type(CacheType type) {
 
 LoadOptions load_options(const EngineOptions& options) {
   return {.path = options.model,
-          .cpu = {.threads = options.threads, .isa = options.isa, .pin = options.pin_threads},
+          .cpu = {.threads = options.threads,
+                  .isa = options.isa,
+                  .pin = options.pin_threads,
+                  .activations = options.activations},
           .file = {.use_mmap = options.use_mmap, .lock_memory = options.lock_memory},
           .key_type = row_type(options.cache_type_k),
           .value_type = row_type(options.cache_type_v),
@@ -89,6 +92,7 @@ ModelInfo describe(Loaded& loaded, const Stepper& stepper, const MemoryPlan& mem
   info.cache_token_bytes = stepper.cache().cost().token_bytes;
   info.isa = loaded.backend->name();
   info.threads = loaded.backend->threads();
+  info.activations = loaded.backend->activations();
   info.sampling = recommended_sampling(*loaded.file, loaded.notes);
   info.notes = loaded.notes;
   info.plan = report_lines(run_report(*loaded.file, *loaded.backend));
@@ -108,7 +112,10 @@ Result<Engine> Engine::open(const EngineOptions& options) {
   if (auto checked = check_options(options); !checked) return fail(checked.error());
   Result<Loaded> loaded = load_model(load_options(options));
   if (!loaded) return fail(loaded.error());
-  const MemoryRequest request{.context = options.context, .cache_bytes = options.cache_bytes};
+  const MemoryRequest request{
+      .context = options.context,
+      .cache_bytes = options.cache_bytes,
+      .scratch_bytes = Stepper::scratch_bytes(*loaded->model, *loaded->backend, options.step_tokens)};
   Result<MemoryPlan> memory = plan_memory(loaded->model->spec(), request, available_memory(), &loaded->notes);
   if (!memory) return fail(memory.error());
   Result<Stepper> stepper = Stepper::create(

@@ -17,6 +17,14 @@ constexpr double kMiB = 1024.0 * 1024.0;
 
 Result<MemoryPlan> plan_memory(const ModelSpec& spec, const MemoryRequest& request, std::size_t free_bytes,
                                std::vector<std::string>* notes) {
+  if (request.scratch_bytes > free_bytes) {
+    return fail(
+        ErrorCode::kNoMemory,
+        fmt::format("a step needs {:.1f} MiB of scratch memory, {:.1f} MiB of memory are free; smaller steps (-b) "
+                    "or activations of 8 bits need less",
+                    static_cast<double>(request.scratch_bytes) / kMiB, static_cast<double>(free_bytes) / kMiB));
+  }
+  free_bytes -= request.scratch_bytes;
   const StateCost cost = state_cost(spec.states());
   const std::size_t sequences = static_cast<std::size_t>(std::max(request.sequences, 1));
   const int asked = request.context.value_or(std::min(spec.trained_context, kDefaultContext));

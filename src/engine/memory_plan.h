@@ -15,6 +15,7 @@ struct MemoryRequest {
   std::optional<int> context;              // None: min(trained, 4096). 0: as trained.
   std::optional<std::size_t> cache_bytes;  // None: what the context needs, at most half of what is free.
   int sequences = 1;                       // That are to have a whole context each.
+  std::size_t scratch_bytes = 0;           // Taken beside, for the steps themselves.
 };
 
 struct MemoryPlan {
@@ -22,8 +23,8 @@ struct MemoryPlan {
   std::size_t cache_bytes = 0;  // Budget for rows and anchors.
 };
 
-// Fails when an asked context does not fit: says what it needs, what there is, and how many tokens would fit.
-// A default context is shortened instead, down to 16 tokens, and `notes` says so.
+// Fails when the scratch memory alone does not fit, or an asked context beside it: says what it needs, what there is,
+// and how many tokens would fit. A default context is shortened instead, down to 16 tokens, and `notes` says so.
 Result<MemoryPlan> plan_memory(const ModelSpec& spec, const MemoryRequest& request, std::size_t free_bytes,
                                std::vector<std::string>* notes = nullptr);
 

@@ -16,6 +16,7 @@ RunReport run_report(const ModelFile& file, const Backend& backend) {
   RunReport report;
   report.isa = backend.name();
   report.threads = backend.threads();
+  report.activations = backend.activations();
   report.places = backend.places_text();
   for (const RawTensor& tensor : file.tensors()) {
     if (tensor.dimensions < 2) continue;  // Vectors are not multiplied with.
@@ -43,8 +44,8 @@ std::vector<std::string> report_lines(const RunReport& report) {
     kernels += fmt::format("{}{}: {} ({} {}, {:.1f} % of the bytes)", kernels.empty() ? "" : "; ", choice.format,
                            choice.kernel, choice.tensors, choice.tensors == 1 ? "matrix" : "matrices", part);
   }
-  return {fmt::format("instruction set: {}", report.isa), fmt::format("kernels: {}", kernels),
-          fmt::format("threads: {}", report.places)};
+  return {fmt::format("instruction set: {}, activations of {} bits", report.isa, report.activations),
+          fmt::format("kernels: {}", kernels), fmt::format("threads: {}", report.places)};
 }
 
 std::string memory_line(const RunMemory& memory) {

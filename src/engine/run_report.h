@@ -17,6 +17,7 @@ struct KernelChoice {
 
 struct RunReport {
   std::string isa;
+  int activations = 8;  // Bits.
   int threads = 0;
   std::string places;                 // "2 threads, pinned to cores 0-1"
   std::vector<KernelChoice> kernels;  // Of the formats of the file's matrices, most bytes first.

@@ -10,6 +10,10 @@ constexpr int kLogitRows = 32;  // Rows of logits held at once: a vocabulary is 
 
 }  // namespace
 
+std::size_t Stepper::scratch_bytes(const Model& model, const Backend& backend, int max_tokens) {
+  return model.scratch_bytes(max_tokens, std::min(kLogitRows, max_tokens)) + model.reserve_bytes(backend, max_tokens);
+}
+
 Result<Stepper> Stepper::create(const Model& model, Backend& backend, const StepperOptions& options) {
   Stepper stepper;
   stepper.model_ = &model;

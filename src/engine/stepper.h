@@ -20,12 +20,14 @@ struct StepperOptions {
 class Stepper {
  public:
   Stepper() = default;  // Holds nothing yet.
+  // What create() takes beside the cache: scratch memory of a step, the backend's own included.
+  static std::size_t scratch_bytes(const Model& model, const Backend& backend, int max_tokens);
   static Result<Stepper> create(const Model& model, Backend& backend, const StepperOptions& options);
 
   Cache& cache() { return *cache_; }
   const Cache& cache() const { return *cache_; }
   int max_tokens() const { return max_tokens_; }
-  std::size_t scratch_bytes() const { return memory_->bytes(); }
+  std::size_t scratch_bytes() const { return scratch_bytes(*model_, *backend_, max_tokens_); }
 
   // Prepares the work, runs the pass, and hands over the logits of each wanted row in batch order: `logits(i, row)`,
   // i counting from 0; the row is valid during the call and may be changed. Commits nothing.

@@ -6,13 +6,13 @@
 
 #include "base/text.h"
 #include "cache/state_cost.h"
+#include "engine/stepper.h"
 #include "models/registry.h"
 
 namespace plait {
 namespace {
 
 constexpr int kDefaultContext = 4096;
-constexpr int kLogitRows = 32;  // Rows of logits that a step holds at once.
 
 std::string text_key(const ModelFile& file, std::string_view key) {
   const MetadataValue* const value = file.find_metadata(key);
@@ -58,7 +58,10 @@ MemorySummary memory_of(const Model& model, const InspectOptions& options) {
   out.chunk_token_bytes = cost.chunk_token_bytes;
   out.anchor_bytes = cost.anchor_bytes;
   out.context_bytes = cost.context(out.context);
-  out.scratch_bytes = model.scratch_bytes(options.batch, std::min(options.batch, kLogitRows));
+  if (options.backend != nullptr) {
+    out.activations = options.backend->activations();
+    out.scratch_bytes = Stepper::scratch_bytes(model, *options.backend, options.batch);
+  }
   return out;
 }
 

@@ -41,7 +41,8 @@ struct MemorySummary {
   std::size_t anchor_bytes = 0;       // For each sequence at least: one anchor of every layer that has them.
   int context = 0;
   std::size_t context_bytes = 0;  // Of that context.
-  std::size_t scratch_bytes = 0;  // Of a step.
+  int activations = 0;            // Bits.
+  std::size_t scratch_bytes = 0;  // Of a step, with such activations. Zero where no backend was named.
 };
 
 struct Inspection {

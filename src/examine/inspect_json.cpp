@@ -77,6 +77,7 @@ Json memory_json(const MemorySummary& memory) {
           {"anchor_bytes", memory.anchor_bytes},
           {"context", memory.context},
           {"context_bytes", memory.context_bytes},
+          {"activations", memory.activations},
           {"scratch_bytes", memory.scratch_bytes}};
 }
 

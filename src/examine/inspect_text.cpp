@@ -122,7 +122,9 @@ void write_memory(Lines out, const Inspection& inspection, bool plan) {
   if (!plan) return;
   item(out, "plan", fmt::format("{:>12}  weights", size_text(memory.weight_bytes)));
   item(out, "", fmt::format("{:>12}  rows and anchors of {} tokens", size_text(memory.context_bytes), memory.context));
-  item(out, "", fmt::format("{:>12}  scratch of a step", size_text(memory.scratch_bytes)));
+  item(out, "",
+       fmt::format("{:>12}  scratch of a step, activations of {} bits", size_text(memory.scratch_bytes),
+                   memory.activations));
   item(out, "",
        fmt::format("{:>12}  together", size_text(memory.weight_bytes + memory.context_bytes + memory.scratch_bytes)));
   for (std::size_t i = 0; i < inspection.spec.layers.size(); ++i) {

@@ -11,7 +11,9 @@ namespace plait {
 Result<Session> open_session(const SessionOptions& options) {
   Result<Loaded> loaded = load_model(options.load);
   if (!loaded) return fail(loaded.error());
-  Result<MemoryPlan> memory = plan_memory(loaded->model->spec(), options.memory, available_memory(), &loaded->notes);
+  MemoryRequest request = options.memory;
+  request.scratch_bytes = Stepper::scratch_bytes(*loaded->model, *loaded->backend, options.batch);
+  Result<MemoryPlan> memory = plan_memory(loaded->model->spec(), request, available_memory(), &loaded->notes);
   if (!memory) return fail(memory.error());
   Result<Stepper> stepper = Stepper::create(
       *loaded->model, *loaded->backend,

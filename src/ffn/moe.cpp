@@ -42,9 +42,7 @@ class Moe final : public Ffn {
     return Workspace::padded(spec_.experts) + shared + rows;
   }
 
-  Result<void> reserve(Backend& backend, int tokens) const override {
-    return backend.reserve_experts(tokens, routing_, spec_.hidden);
-  }
+  std::optional<ExpertShape> experts() const override { return ExpertShape{routing_, spec_.hidden}; }
 
   std::span<const std::atomic<std::uint64_t>> expert_counts() const override {
     return {counts_.get(), static_cast<std::size_t>(spec_.experts)};

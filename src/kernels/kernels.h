@@ -10,9 +10,11 @@
 
 namespace plait {
 
-// ---- Activations as 8-bit codes (linear-kernels.md 3) ----------------------------------------------------------
+// ---- Activations as codes (linear-kernels.md 3) ----------------------------------------------------------------
 
 // 32 values of one token: value i is codes[i] * scale. One line of the cache.
+// Fine activations (16 bits) have two planes of codes, in two of these side by side: value i is
+// (255 * first.codes[i] + second.codes[i]) * second.scale. All but the codes stands in the second and counts for both.
 struct alignas(64) ActivationGroup {
   std::int8_t codes[32];
   float scale;            // NaN where a value is not finite; then all codes are zero.
@@ -23,8 +25,9 @@ struct alignas(64) ActivationGroup {
 static_assert(sizeof(ActivationGroup) == 64);
 
 constexpr int activation_groups(int cols) { return (cols + 31) / 32; }
+constexpr int kFinePlanes = 2;
 // Groups from one token to the next: one more than it has, so that tokens do not meet in the same lines of the cache.
-constexpr int activation_stride(int cols) { return activation_groups(cols) + 1; }
+constexpr int activation_stride(int cols, int planes = 1) { return planes * activation_groups(cols) + 1; }
 
 struct QuantizeArgs {
   const float* x = nullptr;  // [tokens, cols]
@@ -33,7 +36,7 @@ struct QuantizeArgs {
   int token_begin = 0, token_end = 0;
   int zero = 0;                    // Of the codes of the weights that will be multiplied.
   int parts = 1;                   // 1: start and sum are of the whole group; 2: of each 16 values.
-  ActivationGroup* out = nullptr;  // Token t begins at out + t * activation_stride(cols).
+  ActivationGroup* out = nullptr;  // Token t begins at out + t * activation_stride(cols, planes).
 };
 
 // ---- Weight times activation (linear-kernels.md 1) -------------------------------------------------------------
@@ -75,8 +78,11 @@ struct LinearKernel {
   int parts = 1;              // The same.
   int panel_from = kNoPanel;  // From so many tokens on run() uses args.panel.
   void (*run)(const LinearArgs& args) = nullptr;
+  void (*run_fine)(const LinearArgs& args) = nullptr;  // With fine activations; null for float weights.
   // One row of the packed matrix to f32, bit-equal to Format::decode of the file's row.
   void (*decode_row)(const std::byte* weights, int row, int cols, float* out) = nullptr;
+  // A packed pair to what the kernel of f32 weights reads, [cols][32 rows]; the same values. Null for float weights.
+  void (*decode_pair)(const std::byte* pair, int cols, float* out) = nullptr;
 };
 
 constexpr int kMaxLinearKernels = 32;  // More than there are.
@@ -88,6 +94,7 @@ struct Kernels {
 
   FloatKernels floats{};
   void (*quantize)(const QuantizeArgs& args) = nullptr;
+  void (*quantize_fine)(const QuantizeArgs& args) = nullptr;
   std::array<LinearKernel, kMaxLinearKernels> linear{};  // Formats that have tiles; the rest is empty.
   // Weights expanded to 8-bit codes and f32 scales: [one or two scales a group][no mins, mins].
   std::array<std::array<LinearKernel, 2>, 2> expanded{};

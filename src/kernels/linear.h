@@ -266,45 +266,6 @@ template <class V, class F, int kTokens>
   }
 }
 
-// One row of packed weights to f32, as the format's decoding gives it.
-template <class V, class F>
-void decode_packed_row(const std::byte* weights, int row, int cols, float* out) {
-  const std::byte* record = weights + static_cast<std::size_t>(row / kPairRows) * packed_pair_bytes(F::kInfo, cols);
-  const int tile = row % kPairRows / kTileRows, r = row % kTileRows;
-  if constexpr (F::kInfo.is_float) {
-    constexpr int kValueBytes = F::kInfo.block_bytes;
-    for (int k = 0; k < cols; ++k, record += kPairRows * kValueBytes) {
-      float lanes[kTileRows];
-      V::store(lanes, widen16<V, F>(record + tile * kTileRows * kValueBytes));
-      out[k] = lanes[r];
-    }
-  } else {
-    using Tile = typename F::template Tile<V>;
-    constexpr int kParts = F::kInfo.scales_per_group;
-    for (int begin = 0; begin < cols; begin += F::kInfo.block_values, record += F::kInfo.block_bytes * kPairRows) {
-      for (int g = 0; g < F::kInfo.block_values / 32; ++g) {
-        float scales[kTileRows], mins[kTileRows];
-        for (int j = 0; j < 8; ++j, out += 4) {
-          const int part = j * kParts / 8;
-          std::uint8_t codes[64];
-          V::store_bytes(codes, Tile::codes(record, tile, g, j));
-          V::store(scales, Tile::scale(record, tile, g, part));
-          if constexpr (requires { &Tile::offset; })
-            V::store(mins, V::sub(V::set(-0.0f), Tile::offset(record, tile, g, part)));
-          else if constexpr (F::kInfo.has_mins)
-            V::store(mins, Tile::min(record, tile, g, part));
-          for (int i = 0; i < 4; ++i) {
-            constexpr bool kSigned = Tile::kMaxCode == 255 && Tile::kZero == 0;
-            const int code = kSigned ? static_cast<std::int8_t>(codes[4 * r + i]) : codes[4 * r + i];
-            out[i] = static_cast<float>(code - Tile::kZero) * scales[r];
-            if constexpr (F::kInfo.has_mins) out[i] -= mins[r];
-          }
-        }
-      }
-    }
-  }
-}
-
 template <class V, class F>
 void linear_direct(const LinearArgs& args) {
   constexpr int kTokens = V::kDirectTokens - (F::kInfo.scales_per_group == 2 && V::kDirectTokens > 1 ? 1 : 0);

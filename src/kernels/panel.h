@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/linear.h"
+#include "kernels/linear_fine.h"
 
 namespace plait {
 
@@ -67,13 +68,13 @@ struct PanelPass {
 };
 
 // kTokens tokens from `token` on. `sums` [kTokens][kTiles][16] carries the chain between panels.
-template <class V, class P, int kTiles, int kTokens>
+template <class V, class P, int kPlanes, int kTiles, int kTokens>
 void panel_tokens(const LinearArgs& args, const PanelPass& pass, int token, float* sums) {
   const ActivationGroup* x[kTokens];
   typename V::F32x16 acc[kTiles][kTokens];
 #pragma GCC unroll 8
   for (int n = 0; n < kTokens; ++n) {
-    x[n] = args.groups + input_row(args, token + n) * activation_stride(args.cols);
+    x[n] = args.groups + input_row(args, token + n) * activation_stride(args.cols, kPlanes);
 #pragma GCC unroll 4
     for (int r = 0; r < kTiles; ++r) {
       acc[r][n] = pass.begins ? V::set(0) : V::load(sums + (n * kTiles + r) * kTileRows);
@@ -83,7 +84,11 @@ void panel_tokens(const LinearArgs& args, const PanelPass& pass, int token, floa
   for (int g = 0; g < pass.groups; ++g, record += P::kRecordBytes) {
     BlockScales<V, P, kTiles> scales;
     scales.read(record, 0);
-    advance_group<V, P, kTiles, kTokens>(scales, 0, x, pass.first + g, acc);
+    if constexpr (kPlanes == 1) {
+      advance_group<V, P, kTiles, kTokens>(scales, 0, x, pass.first + g, acc);
+    } else {
+      advance_group_fine<V, P, kTiles, kTokens>(scales, 0, x, pass.first + g, acc);
+    }
   }
 #pragma GCC unroll 8
   for (int n = 0; n < kTokens; ++n) {
@@ -98,17 +103,17 @@ void panel_tokens(const LinearArgs& args, const PanelPass& pass, int token, floa
   }
 }
 
-template <class V, class P, int kTiles, int kTokens>
+template <class V, class P, int kPlanes, int kTiles, int kTokens>
 [[gnu::always_inline]] inline void panel_cut(const LinearArgs& args, const PanelPass& pass, int token, int tokens,
                                              float* sums) {
   if constexpr (kTokens > 1) {
-    if (tokens < kTokens) return panel_cut<V, P, kTiles, kTokens - 1>(args, pass, token, tokens, sums);
+    if (tokens < kTokens) return panel_cut<V, P, kPlanes, kTiles, kTokens - 1>(args, pass, token, tokens, sums);
   }
-  panel_tokens<V, P, kTiles, kTokens>(args, pass, token, sums);
+  panel_tokens<V, P, kPlanes, kTiles, kTokens>(args, pass, token, sums);
 }
 
 // kTiles tiles from `pair` on, all of K, for tokens [begin, begin + count); count is at most kPanelTokens.
-template <class V, class F, int kTiles, int kTokens>
+template <class V, class F, int kPlanes, int kTiles, int kTokens>
 void panel_rows(const LinearArgs& args, const std::byte* weights, int pair, int begin, int count) {
   using P = Panel<kTiles, F::kInfo.scales_per_group, F::kInfo.has_mins>;
   const std::size_t pair_bytes = packed_pair_bytes(F::kInfo, args.cols);
@@ -120,14 +125,15 @@ void panel_rows(const LinearArgs& args, const std::byte* weights, int pair, int 
     const PanelPass pass{args.panel, first, now, pair * kPairRows, first == 0, first + now == groups};
     for (int cut = 0; cut < cuts; ++cut) {
       const int from = count * cut / cuts, to = count * (cut + 1) / cuts;
-      panel_cut<V, P, kTiles, kTokens>(args, pass, begin + from, to - from, sums + from * kTiles * kTileRows);
+      panel_cut<V, P, kPlanes, kTiles, kTokens>(args, pass, begin + from, to - from, sums + from * kTiles * kTileRows);
     }
   }
 }
 
-template <class V, class F>
+template <class V, class F, int kPlanes>
 void linear_panels(const LinearArgs& args) {
-  constexpr int kTiles = F::kInfo.scales_per_group == 1 ? 4 : 2, kTokens = F::kInfo.scales_per_group == 1 ? 3 : 4;
+  constexpr bool kWide = kPlanes == 1 && F::kInfo.scales_per_group == 1;
+  constexpr int kTiles = kWide ? 4 : 2, kTokens = kWide || kPlanes == kFinePlanes ? 3 : 4;
   constexpr int kPairs = kTiles / 2;
   const std::size_t pair_bytes = packed_pair_bytes(F::kInfo, args.cols);
   for (int begin = 0; begin < args.tokens; begin += kPanelTokens) {
@@ -135,11 +141,11 @@ void linear_panels(const LinearArgs& args) {
     int pair = args.pair_begin;
     for (; pair + kPairs <= args.pair_end; pair += kPairs) {
       const std::byte* weights = args.weights + static_cast<std::size_t>(pair - args.pair_begin) * pair_bytes;
-      panel_rows<V, F, kTiles, kTokens>(args, weights, pair, begin, count);
+      panel_rows<V, F, kPlanes, kTiles, kTokens>(args, weights, pair, begin, count);
     }
     if (pair < args.pair_end) {
       const std::byte* weights = args.weights + static_cast<std::size_t>(pair - args.pair_begin) * pair_bytes;
-      panel_rows<V, F, 2, kTokens>(args, weights, pair, begin, count);
+      panel_rows<V, F, kPlanes, 2, kTokens>(args, weights, pair, begin, count);
     }
   }
 }
@@ -155,20 +161,17 @@ constexpr int panel_from() {
 template <class V, class F>
 void linear_quantized(const LinearArgs& args) {
   if constexpr (V::kPanels && panel_from<F>() != kNoPanel) {
-    if (args.tokens >= panel_from<F>()) return linear_panels<V, F>(args);
+    if (args.tokens >= panel_from<F>()) return linear_panels<V, F, 1>(args);
   }
   linear_direct<V, F>(args);
 }
 
 template <class V, class F>
-constexpr LinearKernel linear_kernel(int gguf_type) {
-  return {.gguf_type = gguf_type,
-          .is_float = false,
-          .zero = F::template Tile<V>::kZero,
-          .parts = F::kInfo.scales_per_group,
-          .panel_from = V::kPanels ? panel_from<F>() : kNoPanel,
-          .run = linear_quantized<V, F>,
-          .decode_row = decode_packed_row<V, F>};
+void linear_fine(const LinearArgs& args) {
+  if constexpr (V::kPanels && panel_from<F>() != kNoPanel) {
+    if (args.tokens >= panel_from<F>()) return linear_panels<V, F, kFinePlanes>(args);
+  }
+  linear_direct_fine<V, F>(args);
 }
 
 }  // namespace plait

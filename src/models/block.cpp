@@ -17,7 +17,7 @@ class ResidualBlock final : public Block {
   // Beside what mixer or feed-forward take: the normed input and the output, each as wide as x (counted by the model).
   int scratch_floats() const override { return std::max(parts_.mixer->scratch_floats(), parts_.ffn->scratch_floats()); }
 
-  Result<void> reserve(Backend& backend, int tokens) const override { return parts_.ffn->reserve(backend, tokens); }
+  std::optional<ExpertShape> experts() const override { return parts_.ffn->experts(); }
   std::span<const std::atomic<std::uint64_t>> expert_counts() const override { return parts_.ffn->expert_counts(); }
 
   void forward(Step& step, Tensor x, const LayerState& state) const override {

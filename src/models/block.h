@@ -15,8 +15,8 @@ class Block {
   virtual std::string mixer() const = 0;  // For listings.
   virtual std::string ffn() const = 0;
   virtual StateSpec state() const = 0;
-  virtual int scratch_floats() const = 0;                                // Of workspace for each token of a step.
-  virtual Result<void> reserve(Backend& backend, int tokens) const = 0;  // As in Ffn.
+  virtual int scratch_floats() const = 0;                  // Of workspace for each token of a step.
+  virtual std::optional<ExpertShape> experts() const = 0;  // As in Ffn.
   virtual std::span<const std::atomic<std::uint64_t>> expert_counts() const = 0;  // As in Ffn.
   virtual void forward(Step& step, Tensor x, const LayerState& state) const = 0;  // x: [tokens, dim], in place.
 };

@@ -23,9 +23,21 @@ std::size_t Model::scratch_bytes(int tokens, int outputs) const {
          (static_cast<std::size_t>(tokens) * token_floats + static_cast<std::size_t>(outputs) * output_floats);
 }
 
+std::size_t Model::reserve_bytes(const Backend& backend, int tokens) const {
+  std::size_t experts = 0;
+  for (const auto& block : blocks_) {
+    if (const auto shape = block->experts())
+      experts = std::max(experts, backend.reserve_experts_bytes(tokens, shape->routing, shape->hidden));
+  }
+  return backend.reserve_bytes(tokens, widest_input_) + experts;
+}
+
 Result<void> Model::reserve(Backend& backend, int tokens) const {
   Result<void> reserved = backend.reserve(tokens, widest_input_);
-  for (std::size_t i = 0; i < blocks_.size() && reserved; ++i) reserved = blocks_[i]->reserve(backend, tokens);
+  for (std::size_t i = 0; i < blocks_.size() && reserved; ++i) {
+    if (const auto shape = blocks_[i]->experts())
+      reserved = backend.reserve_experts(tokens, shape->routing, shape->hidden);
+  }
   return reserved;
 }
 

@@ -42,7 +42,8 @@ class Model {
 
   // Bytes of workspace for steps of at most `tokens` tokens and `outputs` rows of logits at once.
   std::size_t scratch_bytes(int tokens, int outputs) const;
-  // Takes what the backend itself needs for such steps.
+  // Takes what the backend itself needs for such steps; first, how many bytes that is.
+  std::size_t reserve_bytes(const Backend& backend, int tokens) const;
   Result<void> reserve(Backend& backend, int tokens) const;
 
   // How often each expert was chosen so far, one list a layer; empty for a layer without experts. From any thread.

@@ -72,9 +72,10 @@ TEST(CommonOptions, AreReadAsTheirUsersKnowThem) {
   command_of(app, options);
   app.parse(
       "test -t 3 --isa scalar -c 0 -b 64 --mem 1G --cache-type-k f32 --seed 7 -v --no-check --mlock --no-mmap "
-      "--no-pin");
+      "--no-pin --activations 16");
   EXPECT_EQ(options.threads, 3);
   EXPECT_EQ(options.isa, "scalar");
+  EXPECT_EQ(options.activations, 16);
   EXPECT_EQ(options.context_size, 0);
   EXPECT_EQ(options.batch_size, 64);
   EXPECT_EQ(options.memory_bytes, size_t{1} << 30);
@@ -97,7 +98,7 @@ TEST(CommonOptions, HaveDefaultsWhenNothingIsSaid) {
 
 TEST(CommonOptions, RefuseValuesThatMakeNoSense) {
   for (const char* line : {"test -t 0", "test -t x", "test -c -1", "test -b 0", "test --mem lots",
-                           "test --cache-type-v q8", "test --activations 16", "test --activations 7"}) {
+                           "test --cache-type-v q8", "test --activations 12", "test --activations 7"}) {
     CLI::App app;
     CommonOptions options;
     command_of(app, options);

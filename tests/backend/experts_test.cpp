@@ -63,10 +63,10 @@ struct Stack {
     scale = {.rows = 1, .cols = weight.experts, .buffer = scale_memory.get()};
     return {&weight, &scale};
   }
-  std::vector<ReferenceLinear> reference() const {
+  std::vector<ReferenceLinear> reference(int activations) const {
     std::vector<ReferenceLinear> out;
     for (const LinearCase& matrix : matrices) {
-      out.push_back(matrix.reference());
+      out.push_back(matrix.reference(activations));
       if (!scales.empty()) out.back().tensor_scale = scales[out.size() - 1];
     }
     return out;
@@ -104,8 +104,9 @@ class Layer {
     }
   }
 
-  void load(const Kernels& kernels, int threads) {
-    Result<std::unique_ptr<Backend>> made = make_cpu_backend({.threads = threads, .isa = std::string(kernels.name)});
+  void load(const Kernels& kernels, int threads, int activations = 8) {
+    Result<std::unique_ptr<Backend>> made =
+        make_cpu_backend({.threads = threads, .isa = std::string(kernels.name), .activations = activations});
     ASSERT_TRUE(made);
     backend_ = std::move(*made);
     ASSERT_TRUE(backend_->reserve(kMostTokens, std::max(shape_.dim, shape_.hidden)));
@@ -161,8 +162,9 @@ class Layer {
     return out.values(backend);
   }
 
-  ReferenceExperts reference() const {
-    return {shape_.routing, bias_, gate_.reference(), up_.reference(), down_.reference()};
+  ReferenceExperts reference(int activations = 8) const {
+    return {shape_.routing, bias_, gate_.reference(activations), up_.reference(activations),
+            down_.reference(activations)};
   }
   ReferenceToken token(const Inputs& in, int t) const {
     const auto row = [&](const std::vector<float>& rows) {
@@ -172,8 +174,8 @@ class Layer {
     return {row(in.x), row(in.logits), row(in.shared),
             in.shared_gate.empty() ? nullptr : &in.shared_gate[static_cast<std::size_t>(t)]};
   }
-  std::vector<float> wanted(const Inputs& in) const {
-    const ReferenceExperts layer = reference();
+  std::vector<float> wanted(const Inputs& in, int activations) const {
+    const ReferenceExperts layer = reference(activations);
     std::vector<float> out;
     for (int t = 0; t < in.tokens; ++t) {
       const std::vector<float> row = reference_experts(layer, token(in, t));
@@ -224,13 +226,15 @@ TEST(Experts, HaveTheBitsOfTheRuleOnEveryInstructionSetAndAnyThreads) {
     SCOPED_TRACE(testing::Message() << shape.gate << ", " << shape.up << ", " << shape.down);
     Layer layer(shape);
     const Inputs in = layer.inputs(7, 11);
-    const std::vector<float> wanted = layer.wanted(in);
-    for_each_isa([&](const Kernels& kernels) {
-      for (const int threads : {1, 2, 3}) {
-        layer.load(kernels, threads);
-        expect_same_bits(layer.run(in), wanted);
-      }
-    });
+    for (const int activations : {8, 16, 32}) {
+      const std::vector<float> wanted = layer.wanted(in, activations);
+      for_each_isa([&](const Kernels& kernels) {
+        for (const int threads : {1, 2, 3}) {
+          layer.load(kernels, threads, activations);
+          expect_same_bits(layer.run(in), wanted);
+        }
+      });
+    }
   }
 }
 
@@ -242,10 +246,11 @@ TEST(Experts, GiveTheSameBitsTogetherAndOneTokenAtATime) {
     Inputs in = layer.inputs(kMostTokens, 21);
     for (int t = 0; t < in.tokens; ++t)  // One is everybody's favourite.
       in.logits[static_cast<std::size_t>(t * shape.routing.experts + 1)] += 9;
-    for_each_isa([&](const Kernels& kernels) {
-      layer.load(kernels, 2);
+    const auto expect_same = [&](const Kernels& kernels, int activations) {
+      layer.load(kernels, 2, activations);
       const std::vector<float> together = layer.run(in);
       for (const int chunk : {1, 5, 33}) {
+        if (activations != 8 && chunk != 33) continue;  // It is the same path of rows.
         std::vector<float> apart;
         for (int begin = 0; begin < in.tokens; begin += chunk) {
           const std::vector<float> part = layer.run(in.slice(begin, std::min(chunk, in.tokens - begin)));
@@ -253,6 +258,9 @@ TEST(Experts, GiveTheSameBitsTogetherAndOneTokenAtATime) {
         }
         expect_same_bits(apart, together);
       }
+    };
+    for_each_isa([&](const Kernels& kernels) {
+      for (const int activations : {8, 16, 32}) expect_same(kernels, activations);
     });
   }
 }

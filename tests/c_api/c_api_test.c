@@ -86,6 +86,7 @@ static plait_engine* open_model(const char* path) {
   plait_engine_options_init(&options);
   options.model = path;
   options.threads = 1;
+  options.activations = 16;
   options.context = 200;
   options.queue_events = 4; /* So that an answer waits for its reader, and there is something to cancel. */
   options.load_progress = count_progress;
@@ -105,6 +106,7 @@ static void test_info(const plait_engine* engine) {
   EXPECT(info.vocabulary == 384);
   EXPECT(info.context == 200);
   EXPECT(info.threads == 1);
+  EXPECT(info.activations == 16);
   EXPECT(info.cache_bytes >= 200 * info.cache_token_bytes);
 }
 

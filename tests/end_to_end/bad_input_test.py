@@ -244,7 +244,7 @@ class BadInput(unittest.TestCase):
                       ["-b", "0"], ["--mem", "10X"], ["--top-k", "99999999999"], ["--threads", "0"], ["-n", "1", "-n", "2"]):
             with self.subTest(flags=flags):
                 self.refused(plait("run", self.model, "-p", "hi", *flags), "plait", status=2)
-        for flags in (["-t", "257"], ["-b", "65537"], ["--isa", ""]):
+        for flags in (["-t", "257"], ["-b", "65537"], ["--isa", ""], ["--activations", "12"]):
             with self.subTest(flags=flags):
                 self.refused(plait("logits", self.model, "--ids", "1", "--top", "1", *flags), flags[0], status=2)
         most = plait("run", self.model, "-p", "hi", "-n", "1", "-t", "256", "-b", "65536")

@@ -127,6 +127,7 @@ TEST_F(EngineOnATinyModel, DescribesItself) {
   EXPECT_EQ(info.vocabulary, 384);
   EXPECT_EQ(info.context, 300);
   EXPECT_EQ(info.threads, 1);
+  EXPECT_EQ(info.activations, 8);
   EXPECT_FALSE(info.isa.empty());
   EXPECT_GE(info.cache_bytes, 300 * info.cache_token_bytes);
   EXPECT_EQ(info.sampling.temp, SampleOptions().temp);
@@ -142,6 +143,19 @@ TEST_F(EngineOnATinyModel, LeavesTheThreadsOfTheProgramWhereTheyMayRun) {
   ASSERT_TRUE(engine->generate(request_of(1, 20, 4)));
   EXPECT_EQ(allowed_processors(), before);
   EXPECT_THAT(engine->info().plan, testing::Contains(HasSubstr("threads: ")));
+}
+
+TEST_F(EngineOnATinyModel, TakesActivationsOf16And32Bits) {
+  for (const int activations : {16, 32}) {
+    EngineOptions options = tiny();
+    options.activations = activations;
+    auto engine = Engine::open(options);
+    ASSERT_TRUE(engine) << engine.error().message;
+    EXPECT_EQ(engine->info().activations, activations);
+    const auto completion = engine->generate(request_of(1, 5, 4));
+    ASSERT_TRUE(completion) << completion.error().message;
+    EXPECT_EQ(completion->tokens.size(), 4u);
+  }
 }
 
 TEST_F(EngineOnATinyModel, RefusesAContextThatDoesNotFitWithNumbers) {
@@ -178,6 +192,7 @@ TEST(EngineOptions, AreRefusedByFieldValueAndRange) {
   const Case cases[] = {
       {[](EngineOptions& o) { o.model.clear(); }, "model is empty"},
       {[](EngineOptions& o) { o.threads = -1; }, "threads is -1, wanted 0 to 1024"},
+      {[](EngineOptions& o) { o.activations = 12; }, "activations are to have 12 bits, 8, 16 or 32 are possible"},
       {[](EngineOptions& o) { o.context = -5; }, "context is -5, wanted 0 to 16777216"},
       {[](EngineOptions& o) { o.step_tokens = 0; }, "step_tokens is 0, wanted 1 to 65536"},
       {[](EngineOptions& o) { o.max_sequences = 0; }, "max_sequences is 0"},

@@ -62,6 +62,30 @@ TEST(MemoryPlan, ShortensADefaultContextAndSaysSo) {
   EXPECT_THAT(notes[0], testing::HasSubstr("1024 tokens would fit, and are taken"));
 }
 
+TEST(MemoryPlan, LeavesRoomForTheScratchMemoryOfAStep) {
+  MemoryRequest request = asks({});
+  request.scratch_bytes = 1u << 20;
+  const Result<MemoryPlan> plan = plan_memory(spec(), request, 3u << 20);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->context, 1024);  // Half of the two MiB that are left.
+  request.cache_bytes = 2u << 20;
+  EXPECT_TRUE(plan_memory(spec(), request, 3u << 20));
+  request.cache_bytes = (2u << 20) + 1;
+  EXPECT_FALSE(plan_memory(spec(), request, 3u << 20));
+}
+
+TEST(MemoryPlan, RefusesScratchMemoryThatIsNotFree) {
+  MemoryRequest request = asks(16);
+  request.scratch_bytes = 2u << 20;
+  const Result<MemoryPlan> plan = plan_memory(spec(), request, 1u << 20);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, ErrorCode::kNoMemory);
+  EXPECT_EQ(
+      plan.error().message,
+      "a step needs 2.0 MiB of scratch memory, 1.0 MiB of memory are free; smaller steps (-b) or activations of 8 "
+      "bits need less");
+}
+
 TEST(MemoryPlan, RefusesWhatIsNotFree) {
   const Result<MemoryPlan> plan = plan_memory(spec(), asks(16, kGiB), kGiB / 2);
   ASSERT_FALSE(plan);

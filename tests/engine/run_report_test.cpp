@@ -28,7 +28,7 @@ TEST(RunReport, NamesTheKernelOfEachFormatMostBytesFirst) {
   EXPECT_EQ(report.kernels[1].kernel, "direct");
   EXPECT_EQ(report.kernels[1].tensors, 2);
   EXPECT_EQ((*backend)->kernel_for(*find_format("i32")), "never multiplied");
-  EXPECT_THAT(report_lines(report), ElementsAre("instruction set: scalar",
+  EXPECT_THAT(report_lines(report), ElementsAre("instruction set: scalar, activations of 8 bits",
                                                 "kernels: iq2_xs: expanded (1 matrix, 73.3 % of the bytes); "
                                                 "q4_0: direct (2 matrices, 26.7 % of the bytes)",
                                                 "threads: 1 thread, free to run anywhere"));

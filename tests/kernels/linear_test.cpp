@@ -1,5 +1,5 @@
-// Products of weights and activations: every format, instruction set and number of tokens, bit for bit against the
-// plain loop.
+// Products of weights and activations of 8, 16 and 32 bits: every format, instruction set and number of tokens, bit for
+// bit against the plain loop.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,10 +21,13 @@ std::vector<const Format*> computed_formats() {
   return formats;
 }
 
-std::unique_ptr<Backend> backend_of(const Kernels& kernels, int threads, int tokens = 64, int cols = 2048) {
-  Result<std::unique_ptr<Backend>> backend = make_cpu_backend({.threads = threads, .isa = std::string(kernels.name)});
+constexpr int kActivations[] = {8, 16, 32};
+
+std::unique_ptr<Backend> backend_of(const Kernels& kernels, int threads, int activations = 8, int tokens = 64) {
+  Result<std::unique_ptr<Backend>> backend =
+      make_cpu_backend({.threads = threads, .isa = std::string(kernels.name), .activations = activations});
   EXPECT_TRUE(backend.has_value());
-  EXPECT_TRUE((*backend)->reserve(tokens, cols).has_value());
+  EXPECT_TRUE((*backend)->reserve(tokens, 2048).has_value());
   return std::move(*backend);
 }
 
@@ -54,17 +57,20 @@ TEST(Linear, EqualsThePlainLoopForEveryFormatAndAnyNumberOfTokens) {
     SCOPED_TRACE(std::string(format->info.name));
     LinearCase w(*format, 80, std::max(96, 2 * format->info.block_values), 1);
     const std::vector<float> x = random_input(64, w.cols, 2);
-    const std::vector<float> wanted = reference_outputs(w.reference(), x);
-    for_each_isa([&](const Kernels& kernels) {
-      const auto backend = backend_of(kernels, 1);
-      w.load(*backend);
-      for (int tokens : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 33, 64}) {
-        const std::size_t count = static_cast<std::size_t>(tokens);
-        const std::vector<float> part(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(count) * w.cols);
-        expect_same_bits(product(*backend, w, part), std::span(wanted).first(count * 80));
-        if (HasFatalFailure()) return;
-      }
-    });
+    for (const int activations : kActivations) {
+      SCOPED_TRACE(activations);
+      const std::vector<float> wanted = reference_outputs(w.reference(activations), x);
+      for_each_isa([&](const Kernels& kernels) {
+        const auto backend = backend_of(kernels, 1, activations);
+        w.load(*backend);
+        for (int tokens : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 33, 64}) {
+          const std::size_t count = static_cast<std::size_t>(tokens);
+          const std::vector<float> part(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(count) * w.cols);
+          expect_same_bits(product(*backend, w, part), std::span(wanted).first(count * 80));
+          if (HasFatalFailure()) return;
+        }
+      });
+    }
   }
 }
 
@@ -77,9 +83,18 @@ TEST(Linear, EqualsThePlainLoopForManyTokens) {
     const int tokens = all ? kPanelTokens + 6 : 131;
     LinearCase w(*format, all ? 33 : 112, 768, 17);
     const std::vector<float> x = random_input(tokens, w.cols, 18);
+    for (const int activations : {16, 32}) {
+      if (!all) continue;
+      const std::vector<float> finer = reference_outputs(w.reference(activations), x);
+      for_each_isa([&](const Kernels& kernels) {
+        const auto backend = backend_of(kernels, 1, activations, tokens);
+        w.load(*backend);
+        expect_same_bits(product(*backend, w, x), finer);
+      });
+    }
     const std::vector<float> wanted = reference_outputs(w.reference(), x);
     for_each_isa([&](const Kernels& kernels) {
-      const auto backend = backend_of(kernels, 1, tokens);
+      const auto backend = backend_of(kernels, 1, 8, tokens);
       w.load(*backend);
       expect_same_bits(product(*backend, w, x), wanted);
       const auto kernel = std::find_if(kernels.linear.begin(), kernels.linear.end(), [&](const LinearKernel& k) {
@@ -98,15 +113,18 @@ TEST(Linear, EqualsThePlainLoopForAnyNumberOfRowsAndThreads) {
     for (int rows : {1, 15, 16, 17, 31, 33, 48, 200}) {
       LinearCase w(*format, rows, 3 * format->info.block_values, static_cast<unsigned>(rows));
       const std::vector<float> x = random_input(5, w.cols, 3);
-      const std::vector<float> wanted = reference_outputs(w.reference(), x);
-      for_each_isa([&](const Kernels& kernels) {
-        for (int threads : {1, 2, 5}) {
-          const auto backend = backend_of(kernels, threads);
-          w.load(*backend);
-          expect_same_bits(product(*backend, w, x), wanted);
-          if (HasFatalFailure()) return;
-        }
-      });
+      for (const int activations : kActivations) {
+        SCOPED_TRACE(activations);
+        const std::vector<float> wanted = reference_outputs(w.reference(activations), x);
+        for_each_isa([&](const Kernels& kernels) {
+          for (int threads : {1, 2, 5}) {
+            const auto backend = backend_of(kernels, threads, activations);
+            w.load(*backend);
+            expect_same_bits(product(*backend, w, x), wanted);
+            if (HasFatalFailure()) return;
+          }
+        });
+      }
     }
   }
 }
@@ -127,8 +145,8 @@ TEST(Linear, TakesFloatWeightsOfAnyLength) {
 
 TEST(Linear, GivesSeveralProjectionsWhatEachGetsAlone) {
   const char* kNames[] = {"q4_k", "q6_k", "q4_k", "q8_0", "f16", "iq2_s", "f32"};
-  for_each_isa([&](const Kernels& kernels) {
-    const auto backend = backend_of(kernels, 3);
+  const auto expect_alone = [&](const Kernels& kernels, int activations) {
+    const auto backend = backend_of(kernels, 3, activations);
     const std::vector<float> x = random_input(7, 512, 8);
     const OwnTensor in(*backend, 7, 512, x);
     std::vector<LinearCase> weights;
@@ -144,14 +162,17 @@ TEST(Linear, GivesSeveralProjectionsWhatEachGetsAlone) {
     }
     backend->linear(in.view, projections);
     for (std::size_t i = 0; i < weights.size(); ++i) {
-      expect_same_bits(outs[i].values(*backend), reference_outputs(weights[i].reference(), x));
+      expect_same_bits(outs[i].values(*backend), reference_outputs(weights[i].reference(activations), x));
     }
+  };
+  for_each_isa([&](const Kernels& kernels) {
+    for (const int activations : kActivations) expect_alone(kernels, activations);
   });
 }
 
 TEST(Linear, AppliesTheTensorsScaleThenTheBias) {
-  for_each_isa([&](const Kernels& kernels) {
-    const auto backend = backend_of(kernels, 2);
+  const auto expect_applied = [&](const Kernels& kernels, int activations) {
+    const auto backend = backend_of(kernels, 2, activations);
     LinearCase w(*find_format("q4_0"), 50, 64, 10), bias(*find_format("f32"), 1, 50, 11, true);
     w.load(*backend);
     bias.load(*backend);
@@ -159,10 +180,13 @@ TEST(Linear, AppliesTheTensorsScaleThenTheBias) {
     const OwnTensor in(*backend, 3, 64, x), out(*backend, 3, 50);
     const Projection p{.weight = &w.weight, .bias = &bias.weight, .tensor_scale = 0.3f, .out = out.view};
     backend->linear(in.view, {&p, 1});
-    ReferenceLinear reference = w.reference();
+    ReferenceLinear reference = w.reference(activations);
     reference.tensor_scale = 0.3f;
     reference.bias = reinterpret_cast<const float*>(bias.bytes.data());
     expect_same_bits(out.values(*backend), reference_outputs(reference, x));
+  };
+  for_each_isa([&](const Kernels& kernels) {
+    for (const int activations : kActivations) expect_applied(kernels, activations);
   });
 }
 
@@ -171,16 +195,18 @@ TEST(Linear, PoisonsOnlyTheTokenThatHasANan) {
     LinearCase w(*find_format(name), 40, 512, 13, true);
     std::vector<float> x = random_input(7, 512, 14);
     x[3 * 512 + 77] = std::numeric_limits<float>::infinity();
-    const std::vector<float> wanted = reference_outputs(w.reference(), x);
-    for_each_isa([&](const Kernels& kernels) {
-      const auto backend = backend_of(kernels, 2);
-      w.load(*backend);
-      const std::vector<float> found = product(*backend, w, x);
-      if (!w.format->info.is_float) {
-        for (std::size_t i = 3 * 40; i < 4 * 40; ++i) EXPECT_TRUE(std::isnan(found[i]));
-      }
-      expect_same_bits(found, wanted);
-    });
+    for (const int activations : kActivations) {
+      const std::vector<float> wanted = reference_outputs(w.reference(activations), x);
+      for_each_isa([&](const Kernels& kernels) {
+        const auto backend = backend_of(kernels, 2, activations);
+        w.load(*backend);
+        const std::vector<float> found = product(*backend, w, x);
+        if (!w.format->info.is_float && activations != 32) {
+          for (std::size_t i = 3 * 40; i < 4 * 40; ++i) EXPECT_TRUE(std::isnan(found[i]));
+        }
+        expect_same_bits(found, wanted);
+      });
+    }
   }
 }
 
@@ -198,12 +224,14 @@ TEST(Linear, NeverSaturates) {
       for (int sign = 0; sign < 3; ++sign) {
         std::vector<float> x(static_cast<std::size_t>(w.cols));
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = sign == 0 || (sign == 2 && i % 3 == 0) ? 127.0f : -127.0f;
-        const std::vector<float> wanted = reference_outputs(w.reference(), x);
-        for_each_isa([&](const Kernels& kernels) {
-          const auto backend = backend_of(kernels, 1);
-          w.load(*backend);
-          expect_same_bits(product(*backend, w, x), wanted);
-        });
+        for (const int activations : {8, 16}) {
+          const std::vector<float> wanted = reference_outputs(w.reference(activations), x);
+          for_each_isa([&](const Kernels& kernels) {
+            const auto backend = backend_of(kernels, 1, activations);
+            w.load(*backend);
+            expect_same_bits(product(*backend, w, x), wanted);
+          });
+        }
       }
     }
   }
@@ -215,10 +243,11 @@ TEST(Linear, StaysWithinTheDerivedErrorBounds) {
     LinearCase w(*format, 32, 4 * std::max(256, format->info.block_values), 16, true);
     std::vector<float> x = random_input(2, w.cols, 17);
     for (std::size_t i = 1; i < static_cast<std::size_t>(w.cols); i += 2) x[i] = -x[i - 1];  // The first one cancels.
-    for (int token = 0; token < 2; ++token) {
-      const float* at = x.data() + static_cast<std::ptrdiff_t>(token) * w.cols;
-      const std::vector<float> found = reference_linear(w.reference(), at);
-      const std::vector<BoundedOutput> bounds = reference_linear_bounds(w.reference(), at);
+    for (int i = 0; i < 6; ++i) {
+      const float* at = x.data() + static_cast<std::ptrdiff_t>(i % 2) * w.cols;
+      const ReferenceLinear reference = w.reference(kActivations[i / 2]);
+      const std::vector<float> found = reference_linear(reference, at);
+      const std::vector<BoundedOutput> bounds = reference_linear_bounds(reference, at);
       for (std::size_t row = 0; row < found.size(); ++row) {
         EXPECT_LE(std::abs(found[row] - bounds[row].exact), bounds[row].bound) << "row " << row;
         EXPECT_LE(std::abs(found[row] - bounds[row].from_floats), bounds[row].from_floats_bound) << "row " << row;
@@ -254,13 +283,15 @@ TEST(Glu, EqualsItsTwoProductsAndTheActivation) {
       {"q4_1", "q4_1"}, {"q4_k", "q6_k"}, {"f16", "q4_0"}, {"iq2_xs", "iq2_xs"}, {"q8_0", "f32"}};
   for (const auto& names : kPairs) {
     LinearCase gate(*find_format(names[0]), 72, 256, 19, true), up(*find_format(names[1]), 72, 256, 20, true);
-    for (int tokens : {1, 5, 130}) {
+    for (const auto& [tokens, activations] :
+         {std::pair{1, 8}, {5, 8}, {130, 8}, {1, 16}, {130, 16}, {1, 32}, {130, 32}}) {
       const std::vector<float> x = random_input(tokens, 256, 21);
-      const std::vector<float> a = reference_outputs(gate.reference(), x), b = reference_outputs(up.reference(), x);
-      for_each_isa([&](const Kernels& kernels) {
+      const std::vector<float> a = reference_outputs(gate.reference(activations), x);
+      const std::vector<float> b = reference_outputs(up.reference(activations), x);
+      for_each_isa([&, tokens = tokens, activations = activations](const Kernels& kernels) {
         std::vector<float> wanted(a.size());
         kernels.floats.glu[0](a.data(), b.data(), wanted.data(), static_cast<int>(a.size()));
-        const auto backend = backend_of(kernels, 2, 130, 256);
+        const auto backend = backend_of(kernels, 2, activations, 130);
         gate.load(*backend);
         up.load(*backend);
         const OwnTensor in(*backend, tokens, 256, x), out(*backend, tokens, 72);
@@ -272,6 +303,28 @@ TEST(Glu, EqualsItsTwoProductsAndTheActivation) {
       });
     }
   }
+}
+
+TEST(CpuBackend, RefusesActivationsOfOtherBits) {
+  for (const int activations : {0, 4, 12, 64, -8}) {
+    const auto backend = make_cpu_backend({.threads = 1, .isa = {}, .activations = activations});
+    ASSERT_FALSE(backend);
+    EXPECT_EQ(backend.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(backend.error().message,
+              "activations are to have " + std::to_string(activations) + " bits, 8, 16 or 32 are possible");
+  }
+}
+
+TEST(CpuBackend, SaysBeforehandWhatItsScratchMemoryTakes) {
+  const Kernels& kernels = *all_isas().back().kernels;
+  const auto bytes = [&](int activations) { return backend_of(kernels, 3, activations)->reserve_bytes(64, 512); };
+  constexpr std::size_t kGroup = 64, kTokens = 64, kWorkers = 3;
+  constexpr std::size_t kOutputs = kTokens * kPanelRows * 4;  // Each worker's own of a gated feed-forward.
+  constexpr std::size_t kCodes = 512 / 32 * (1024 + 512);  // A pair of 32 rows as codes of eight bits, scales and mins.
+  constexpr std::size_t kFloats = std::size_t{512} * 32 * 4;
+  EXPECT_EQ(bytes(8), kTokens * 17 * kGroup + kWorkers * (kPanelScratchBytes + kCodes + kOutputs));
+  EXPECT_EQ(bytes(16), kTokens * 33 * kGroup + kWorkers * (kPanelScratchBytes + kCodes + kOutputs));
+  EXPECT_EQ(bytes(32), kWorkers * (kPanelScratchBytes + kFloats + kOutputs));
 }
 
 TEST(CpuBackend, TakesNoMoreForPackedWeightsThanTheFileHas) {

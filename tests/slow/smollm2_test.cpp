@@ -24,6 +24,8 @@ struct Limits {
 };
 constexpr Limits kInt8{2.5e-3, 6e-3, 0.01, 0.012};
 constexpr Limits kFloat{1e-9, 1e-9, 1e-6, 1e-4};
+// Steps 256 times as small: errors of int8 by 256, their squares by 65,536, and room for rows in half precision.
+constexpr Limits kInt16{1e-6, 1e-6, 1e-5, 1e-4};
 
 std::string smollm2_path() { return PLAIT_SMOLLM2; }
 
@@ -110,9 +112,9 @@ std::vector<std::pair<double, bool>> greedy_steps(Session& session) {
   return steps;
 }
 
-Session open_smollm2(RowType rows) {
+Session open_smollm2(RowType rows, int activations = 8) {
   LogitsRequest request{.ids = std::vector<Token>(1024)};
-  return open_for(smollm2_path(), request, {.rows = rows});
+  return open_for(smollm2_path(), request, {.rows = rows, .activations = activations});
 }
 
 TEST(SmolLm2, StaysWithinTheErrorOfInt8Activations) {
@@ -128,6 +130,20 @@ TEST(SmolLm2, StaysWithinTheErrorOfInt8Activations) {
     }
   }
   EXPECT_LE(near_flips, 0.03 * near);
+}
+
+TEST(SmolLm2, With16BitActivationsIsTheFloat64ReferenceWithinAMillionth) {
+  if (!is_there()) GTEST_SKIP() << "PLAIT_SMOLLM2 names no file";
+  Session session = open_smollm2(RowType::kF16, 16);
+  expect_within(session, kInt16);
+  for (const auto& [gap, same] : greedy_steps(session)) EXPECT_TRUE(same || gap < 0.01) << "gap " << gap;
+}
+
+TEST(SmolLm2, With32BitActivationsIsTheFloat64ReferenceWithinFloatRounding) {
+  if (!is_there()) GTEST_SKIP() << "PLAIT_SMOLLM2 names no file";
+  Session session = open_smollm2(RowType::kF32, 32);
+  expect_within(session, kFloat);
+  for (const auto& [gap, same] : greedy_steps(session)) EXPECT_TRUE(same || gap < 0.01) << "gap " << gap;
 }
 
 // The same file with every matrix widened to f32 runs in float arithmetic throughout: what the test above allows more
@@ -158,7 +174,7 @@ TEST(SmolLm2, WithWidenedWeightsIsTheFloat64ReferenceWithinFloatRounding) {
 
 TEST(SmolLm2, HasTheSameBitsUnderEverySchedule) {
   if (!is_there()) GTEST_SKIP() << "PLAIT_SMOLLM2 names no file";
-  expect_same_bits(smollm2_path(), 200);
+  for (const int activations : {8, 16}) expect_same_bits(smollm2_path(), 200, activations);
 }
 
 TEST(SmolLm2, HasTheSameBitsThroughDraftsForksAndSnapshots) {

@@ -63,7 +63,7 @@ double nmse(std::span<const float> got, std::span<const float> want) {
 Session open_for(const std::string& path, const LogitsRequest& request, const RunWith& with) {
   SessionOptions options;
   options.load.path = path;
-  options.load.cpu = {.threads = with.threads, .isa = with.isa};
+  options.load.cpu = {.threads = with.threads, .isa = with.isa, .activations = with.activations};
   options.load.key_type = options.load.value_type = with.rows;
   options.load.tokenizer = false;
   size_for(request, options);

@@ -24,6 +24,7 @@ struct RunWith {
   RowType rows = RowType::kF32;  // Of keys and values.
   int threads = 2;
   std::string isa = {};
+  int activations = 8;
   int chunk = 0;
   int company = 0;
   bool hidden = false;

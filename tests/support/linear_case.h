@@ -59,8 +59,8 @@ struct LinearCase {
     raw.extents = {cols, rows, 1, 1};
     weight = backend.load(raw, *memory, 0);
   }
-  ReferenceLinear reference() const {
-    return {.format = format, .rows = bytes.data(), .row_count = rows, .cols = cols};
+  ReferenceLinear reference(int activations = 8) const {
+    return {.format = format, .rows = bytes.data(), .row_count = rows, .cols = cols, .activations = activations};
   }
 };
 

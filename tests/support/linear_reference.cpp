@@ -60,10 +60,14 @@ float float_output(const ReferenceLinear& w, int row, const float* x) {
   return y;
 }
 
-std::vector<ReferenceGroup> quantized(const float* x, int cols) {
+int steps_of(const ReferenceLinear& w) { return w.activations == 16 ? kReferenceFineSteps : kReferenceSteps; }
+
+bool computes_in_floats(const ReferenceLinear& w) { return w.format->info.is_float || w.activations == 32; }
+
+std::vector<ReferenceGroup> quantized(const ReferenceLinear& w, const float* x) {
   std::vector<ReferenceGroup> groups;
-  for (int begin = 0; begin < cols; begin += 32) {
-    groups.push_back(reference_quantize(x + begin, std::min(32, cols - begin)));
+  for (int begin = 0; begin < w.cols; begin += 32) {
+    groups.push_back(reference_quantize(x + begin, std::min(32, w.cols - begin), steps_of(w)));
   }
   return groups;
 }
@@ -74,7 +78,7 @@ double gamma(double n) {
 }
 
 BoundedOutput quantized_bounds(const ReferenceLinear& w, int row, const float* x) {
-  const std::vector<ReferenceGroup> groups = quantized(x, w.cols);
+  const std::vector<ReferenceGroup> groups = quantized(w, x);
   const FormatInfo& info = w.format->info;
   const int parts = info.scales_per_group, size = 32 / parts;
   BoundedOutput out;
@@ -101,10 +105,12 @@ BoundedOutput quantized_bounds(const ReferenceLinear& w, int row, const float* x
     }
     moved += top * weights;
   }
-  const int steps = parts == 2 && info.has_mins ? 4 : parts == 2 || info.has_mins ? 2 : 1;
-  const double count = static_cast<double>(groups.size());
-  out.bound = gamma(count + steps) * terms + (count + steps) * 0x1p-149;
-  out.from_floats_bound = out.bound + 0.003938 * moved;
+  const int formed = parts == 2 && info.has_mins ? 4 : parts == 2 || info.has_mins ? 2 : 1;
+  const int rounded = w.activations == 16 ? 1 : 0;  // A sum of codes of 16 bits, when it becomes a float.
+  const double count = static_cast<double>(groups.size()) + formed + rounded;
+  out.bound = gamma(count) * terms + count * 0x1p-149;
+  // Half a step and the roundings: 1 / 254 + 4u and 1 / 65024 + 4u, rounded up.
+  out.from_floats_bound = out.bound + (w.activations == 16 ? 1.5618e-5 : 0.003938) * moved;
   return out;
 }
 
@@ -125,7 +131,7 @@ BoundedOutput float_bounds(const ReferenceLinear& w, int row, const float* x) {
 
 }  // namespace
 
-ReferenceGroup reference_quantize(const float* x, int count) {
+ReferenceGroup reference_quantize(const float* x, int count, int steps) {
   ReferenceGroup out{};
   std::uint32_t top_bits = 0;
   for (int i = 0; i < count; ++i) top_bits = std::max(top_bits, std::bit_cast<std::uint32_t>(x[i]) & 0x7fffffffu);
@@ -133,18 +139,18 @@ ReferenceGroup reference_quantize(const float* x, int count) {
   if (top_bits >= 0x7f800000u) {
     out.scale = std::numeric_limits<float>::quiet_NaN();
   } else if (top >= 0x1p-100f) {
-    out.scale = top / 127;
-    const float inverse = 127 / top;
-    for (int i = 0; i < count; ++i) out.codes[i] = static_cast<std::int8_t>(std::nearbyint(x[i] * inverse));
+    out.scale = top / static_cast<float>(steps);
+    const float inverse = static_cast<float>(steps) / top;
+    for (int i = 0; i < count; ++i) out.codes[i] = static_cast<int>(std::nearbyint(x[i] * inverse));
   }
   return out;
 }
 
 std::vector<float> reference_linear(const ReferenceLinear& w, const float* x) {
   std::vector<float> out(static_cast<std::size_t>(w.row_count));
-  const std::vector<ReferenceGroup> groups = quantized(x, w.cols);
+  const std::vector<ReferenceGroup> groups = quantized(w, x);
   for (int row = 0; row < w.row_count; ++row) {
-    float y = w.format->info.is_float ? float_output(w, row, x) : quantized_output(w, row, groups);
+    float y = computes_in_floats(w) ? float_output(w, row, x) : quantized_output(w, row, groups);
     if (w.tensor_scale != 1.0f) y = y * w.tensor_scale;
     if (w.bias != nullptr) y = y + w.bias[row];
     out[static_cast<std::size_t>(row)] = y;
@@ -155,7 +161,7 @@ std::vector<float> reference_linear(const ReferenceLinear& w, const float* x) {
 std::vector<BoundedOutput> reference_linear_bounds(const ReferenceLinear& w, const float* x) {
   std::vector<BoundedOutput> out;
   for (int row = 0; row < w.row_count; ++row) {
-    out.push_back(w.format->info.is_float ? float_bounds(w, row, x) : quantized_bounds(w, row, x));
+    out.push_back(computes_in_floats(w) ? float_bounds(w, row, x) : quantized_bounds(w, row, x));
   }
   return out;
 }

@@ -17,6 +17,7 @@ class MemoryBackend final : public Backend {
   std::string_view name() const override { return "memory"; }
   bool is_host() const override { return true; }
   int threads() const override { return 1; }
+  int activations() const override { return 8; }
 
   std::size_t limit = std::size_t{1} << 30;
   std::size_t allocated = 0;
@@ -25,7 +26,9 @@ class MemoryBackend final : public Backend {
     allocated += bytes;
     return std::unique_ptr<Buffer>(std::make_unique<Memory>(bytes));
   }
+  std::size_t reserve_bytes(int, int) const override { return 0; }
   Result<void> reserve(int, int) override { return {}; }
+  std::size_t reserve_experts_bytes(int, const Routing&, int) const override { return 0; }
   Result<void> reserve_experts(int, const Routing&, int) override { return {}; }
   std::size_t weight_bytes(const Format&, int, int) const override { return no<std::size_t>(); }
   Weight place(const RawTensor&, Buffer&, std::size_t) const override { return no<Weight>(); }

@@ -16,7 +16,7 @@ namespace plait::test {
 
 // Runs `count` random tokens under every chunking, company, thread count and instruction set; all must give the same
 // bits.
-inline void expect_same_bits(const std::string& path, int count) {
+inline void expect_same_bits(const std::string& path, int count, int activations = 8) {
   Session probe = open_for(path, {.ids = {0}, .positions = {0}}, {});
   const int vocabulary = probe.spec().vocabulary;
   std::vector<Token> ids(static_cast<std::size_t>(count));
@@ -41,7 +41,9 @@ inline void expect_same_bits(const std::string& path, int count) {
   schedules.push_back({.rows = RowType::kF16, .threads = 2, .isa = "scalar", .chunk = 5, .company = 2});
   schedules.push_back({.rows = RowType::kF16, .threads = 1, .chunk = 33, .company = 5});
 
-  const std::vector<float> want = run_logits(path, ids, positions, {.rows = RowType::kF16}).logits;
+  for (RunWith& with : schedules) with.activations = activations;
+  const std::vector<float> want =
+      run_logits(path, ids, positions, {.rows = RowType::kF16, .activations = activations}).logits;
   ASSERT_EQ(want.size(), ids.size() * static_cast<std::size_t>(vocabulary));
   for (const RunWith& with : schedules) {
     const std::vector<float> got = run_logits(path, ids, positions, with).logits;

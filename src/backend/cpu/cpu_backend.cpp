@@ -46,7 +46,7 @@ Result<std::unique_ptr<Buffer>> CpuBackend::allocate(std::size_t bytes) {
 }
 
 Result<void> CpuBackend::reserve(int tokens, int cols) {
-  Result<std::unique_ptr<Buffer>> memory = allocate(linear_scratch_bytes(tokens, cols));
+  Result<std::unique_ptr<Buffer>> memory = allocate(reserve_bytes(tokens, cols));
   if (!memory) return fail(memory.error());
   linear_scratch_ = std::move(*memory);
   reserved_tokens_ = tokens;
@@ -60,11 +60,15 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const CpuOptions& options) {
                 fmt::format("{} threads were asked for, 0 (the machine's choice) to {} are possible", options.threads,
                             kMaxThreads));
   }
+  if (options.activations != 8 && options.activations != 16 && options.activations != 32) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("activations are to have {} bits, 8, 16 or 32 are possible", options.activations));
+  }
   Result<const Kernels*> kernels = kernels_for(options.isa);
   if (!kernels) return fail(kernels.error());
   const ThreadPlan plan =
       plan_threads(read_topology("/", allowed_processors()), {.threads = options.threads, .pin = options.pin});
-  auto backend = std::make_unique<CpuBackend>(**kernels, plan);
+  auto backend = std::make_unique<CpuBackend>(**kernels, plan, options.activations);
   if (backend->threads() != plan.threads) {
     return fail(ErrorCode::kNoMemory, fmt::format("{} threads are wanted, the system gives {}; fewer can be asked for",
                                                   plan.threads, backend->threads()));

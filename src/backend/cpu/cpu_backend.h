@@ -15,23 +15,31 @@
 namespace plait {
 
 struct LinearJob;      // linear_job.h
+struct LinearMode;     // linear_job.h
 struct LinearScratch;  // linear_job.h
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(const Kernels& kernels, const ThreadPlan& plan)
-      : kernels_(kernels), pool_(plan), attend_scratch_(plan.threads), recur_scratch_(plan.threads) {}
+  CpuBackend(const Kernels& kernels, const ThreadPlan& plan, int activations)
+      : kernels_(kernels),
+        activations_(activations),
+        pool_(plan),
+        attend_scratch_(plan.threads),
+        recur_scratch_(plan.threads) {}
 
   std::string_view name() const override { return kernels_.name; }
   bool is_host() const override { return true; }
   int threads() const override { return pool_.threads(); }
+  int activations() const override { return activations_; }
   KeptThread keep_caller() const override { return pool_.keep_caller(); }
   std::string places_text() const override { return plan_text(pool_.plan()); }
   std::string kernel_for(const Format& format) const override;  // linear_job.cpp
 
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
+  std::size_t reserve_bytes(int tokens, int cols) const override;  // linear.cpp
   Result<void> reserve(int tokens, int cols) override;
-  Result<void> reserve_experts(int tokens, const Routing& routing, int hidden) override;  // experts.cpp
+  std::size_t reserve_experts_bytes(int tokens, const Routing& routing, int hidden) const override;  // experts.cpp
+  Result<void> reserve_experts(int tokens, const Routing& routing, int hidden) override;             // experts.cpp
 
   // load.cpp
   std::size_t weight_bytes(const Format& format, int rows, int cols) const override;
@@ -66,7 +74,7 @@ class CpuBackend final : public Backend {
  private:
   bool by_node() const { return pool_.plan().nodes > 1; }
   FloatRunner floats() { return {kernels_.floats, pool_}; }
-  std::size_t linear_scratch_bytes(int tokens, int cols) const;
+  LinearMode mode() const;
   LinearScratch linear_scratch(int tokens, int cols) const;
   void quantize(Tensor x, const LinearKernel& kernel, ActivationGroup* out);
   void run_jobs(std::span<const LinearJob> jobs, const LinearScratch& scratch);
@@ -78,6 +86,7 @@ class CpuBackend final : public Backend {
   void combine_experts(const ExpertArgs& args);
 
   const Kernels& kernels_;
+  const int activations_;  // Bits: 8, 16 or 32.
   ThreadPool pool_;
   AttendScratch attend_scratch_;
   RecurScratch recur_scratch_;
@@ -86,7 +95,7 @@ class CpuBackend final : public Backend {
   int reserved_tokens_ = 0, reserved_cols_ = 0;
   // The same of experts().
   ExpertRows expert_rows_;
-  std::unique_ptr<Buffer> expert_groups_;  // Hidden values of all rows as codes.
+  std::unique_ptr<Buffer> expert_groups_;  // Hidden values of all rows as codes; empty where they stay floats.
 };
 
 // A vector of f32 stays as it is; all other weights may be packed.

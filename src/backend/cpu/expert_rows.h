@@ -13,6 +13,10 @@ namespace plait {
 // Every choice of a token is a row; rows of one expert lie together, in the order of their tokens.
 class ExpertRows {
  public:
+  static std::size_t bytes(int tokens, const Routing& routing) {
+    const std::size_t rows = static_cast<std::size_t>(tokens) * static_cast<std::size_t>(routing.used);
+    return rows * (3 * sizeof(int) + sizeof(float)) + static_cast<std::size_t>(2 * routing.experts + 1) * sizeof(int);
+  }
   // Room for steps of so many tokens; allocates. Calls for several layers add up to the largest.
   void reserve(int tokens, const Routing& routing) {
     const std::size_t rows = static_cast<std::size_t>(tokens) * static_cast<std::size_t>(routing.used);

@@ -60,9 +60,13 @@ void check_shapes(const ExpertArgs& args) {
 
 }  // namespace
 
+std::size_t CpuBackend::reserve_experts_bytes(int tokens, const Routing& routing, int hidden) const {
+  return ExpertRows::bytes(tokens, routing) + LinearSizes{activations_}.groups(tokens * routing.used, hidden);
+}
+
 Result<void> CpuBackend::reserve_experts(int tokens, const Routing& routing, int hidden) {
   expert_rows_.reserve(tokens, routing);
-  const std::size_t bytes = LinearScratch::group_bytes(tokens * routing.used, hidden);
+  const std::size_t bytes = LinearSizes{activations_}.groups(tokens * routing.used, hidden);
   if (expert_groups_ != nullptr && expert_groups_->bytes() >= bytes) return {};
   Result<std::unique_ptr<Buffer>> memory = allocate(bytes);
   if (!memory) return fail(memory.error());
@@ -89,8 +93,8 @@ void CpuBackend::experts(const ExpertArgs& args) {
 
   const LinearScratch scratch = linear_scratch(tokens, args.x.cols);
   const Mat<float> hidden = args.hidden.host();
-  const LinearJob gate = make_job(kernels_, {.weight = args.gate.weight, .out = {}}, args.x, hidden, scratch.groups);
-  const LinearJob up = make_job(kernels_, {.weight = args.up.weight, .out = {}}, args.x, hidden, scratch.groups);
+  const LinearJob gate = make_job(mode(), {.weight = args.gate.weight, .out = {}}, args.x, hidden, scratch.groups);
+  const LinearJob up = make_job(mode(), {.weight = args.up.weight, .out = {}}, args.x, hidden, scratch.groups);
   check(gate.pairs == up.pairs, "gate and up have the same shape");
   if (!gate.plan.kernel->is_float) quantize(args.x, *gate.plan.kernel, scratch.groups);
   if (same_input(*gate.plan.kernel, *up.plan.kernel)) {
@@ -102,10 +106,10 @@ void CpuBackend::experts(const ExpertArgs& args) {
   }
 
   auto* const groups = reinterpret_cast<ActivationGroup*>(expert_groups_->host());
-  check(LinearScratch::group_bytes(args.hidden.rows, args.hidden.cols) <= expert_groups_->bytes(),
+  check(LinearSizes{activations_}.groups(args.hidden.rows, args.hidden.cols) <= expert_groups_->bytes(),
         "a step stays within what was reserved");
   const LinearJob down =
-      make_job(kernels_, {.weight = args.down.weight, .out = {}}, args.hidden, args.products.host(), groups);
+      make_job(mode(), {.weight = args.down.weight, .out = {}}, args.hidden, args.products.host(), groups);
   if (!down.plan.kernel->is_float) quantize(args.hidden, *down.plan.kernel, groups);
   run_downs(args, down, scratch);
   combine_experts(args);

@@ -39,17 +39,19 @@ void linear_vector(Tensor x, const Projection& p) {
 
 }  // namespace
 
-std::size_t CpuBackend::linear_scratch_bytes(int tokens, int cols) const {
-  return LinearScratch::group_bytes(tokens, cols) +
-         static_cast<std::size_t>(threads()) * LinearScratch::worker_bytes(tokens, cols);
+LinearMode CpuBackend::mode() const { return {kernels_, activations_}; }
+
+std::size_t CpuBackend::reserve_bytes(int tokens, int cols) const {
+  const LinearSizes sizes{activations_};
+  return sizes.groups(tokens, cols) + static_cast<std::size_t>(threads()) * sizes.worker(tokens, cols);
 }
 
 LinearScratch CpuBackend::linear_scratch(int tokens, int cols) const {
   check(tokens <= reserved_tokens_ && cols <= reserved_cols_, "a step stays within what was reserved");
+  const LinearSizes sizes{activations_};
   std::byte* begin = linear_scratch_->host();
-  return {reinterpret_cast<ActivationGroup*>(begin),
-          begin + LinearScratch::group_bytes(reserved_tokens_, reserved_cols_),
-          LinearScratch::worker_bytes(reserved_tokens_, reserved_cols_), LinearScratch::own_bytes(reserved_cols_)};
+  return {reinterpret_cast<ActivationGroup*>(begin), begin + sizes.groups(reserved_tokens_, reserved_cols_),
+          sizes.worker(reserved_tokens_, reserved_cols_), sizes.own(reserved_cols_)};
 }
 
 void CpuBackend::quantize(Tensor x, const LinearKernel& kernel, ActivationGroup* out) {
@@ -61,16 +63,17 @@ void CpuBackend::quantize(Tensor x, const LinearKernel& kernel, ActivationGroup*
                     .zero = kernel.zero,
                     .parts = kernel.parts,
                     .out = out};
+  const auto run = activations_ == 16 ? kernels_.quantize_fine : kernels_.quantize;
   if (x.rows == 1 || std::int64_t{x.rows} * x.cols <= kSerialValues) {
     const FloatMode mode;
-    kernels_.quantize(args);
+    run(args);
     return;
   }
   const auto body = [&](int begin, int end, int) {
     QuantizeArgs part = args;
     part.token_begin = begin;
     part.token_end = end;
-    kernels_.quantize(part);
+    run(part);
   };
   pool_.parallel_for(x.rows, std::ref(body));  // By reference: a copy would be allocated.
 }
@@ -85,7 +88,7 @@ void CpuBackend::linear(Tensor x, std::span<const Projection> projections) {
     if (is_plain_vector(*p.weight->format, p.weight->rows)) {
       linear_vector(x, p);
     } else {
-      jobs[count++] = make_job(kernels_, p, x, p.out.host(), scratch.groups);
+      jobs[count++] = make_job(mode(), p, x, p.out.host(), scratch.groups);
     }
   }
   // Those that read the same codes run together; usually that is all of them.
@@ -125,8 +128,8 @@ void CpuBackend::glu(const GluArgs& args) {
   const LinearScratch scratch = linear_scratch(args.x.rows, args.x.cols);
   const Mat<float> out = args.out.host();
   const Mat<float> own{scratch.up(0), args.x.rows, out.cols, kPanelRows};  // Each worker's own.
-  const LinearJob gate = make_job(kernels_, args.gate, args.x, out, scratch.groups);
-  const LinearJob up = make_job(kernels_, args.up, args.x, own, scratch.groups);
+  const LinearJob gate = make_job(mode(), args.gate, args.x, out, scratch.groups);
+  const LinearJob up = make_job(mode(), args.up, args.x, own, scratch.groups);
   check(gate.pairs == up.pairs, "gate and up have the same shape");
   if (!gate.plan.kernel->is_float) quantize(args.x, *gate.plan.kernel, scratch.groups);
   if (same_input(*gate.plan.kernel, *up.plan.kernel)) {

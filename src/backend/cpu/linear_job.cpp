@@ -13,18 +13,47 @@ namespace {
 // Tokens that a gated feed-forward takes before it goes on to the next tile pairs.
 constexpr int kGluTokens = 96;
 
-LinearPlan plan_for(const Kernels& kernels, const Format& format) {
-  if (const LinearKernel* kernel = kernels.find_linear(format.info.gguf_type)) return {kernel, false};
+LinearPlan plan_for(const LinearMode& mode, const Format& format) {
+  const LinearKernel* packed = mode.kernels.find_linear(format.info.gguf_type);
+  if (format.info.is_float) return {packed, packed, Widening::kNone};
+  if (mode.activations == 32) return {mode.kernels.find_linear(F32::kInfo.gguf_type), packed, Widening::kFloats};
+  if (packed != nullptr) return {packed, packed, Widening::kNone};
   const auto parts = static_cast<std::size_t>(format.info.scales_per_group - 1);
-  return {&kernels.expanded[parts][format.info.has_mins ? 1 : 0], true};
+  return {&mode.kernels.expanded[parts][format.info.has_mins ? 1 : 0], nullptr, Widening::kCodes};
+}
+
+void widen_pair(const LinearJob& job, int pair, std::byte* widened) {
+  const FormatInfo& info = job.format->info;
+  if (job.plan.packed != nullptr) {
+    const std::byte* from = job.weights + static_cast<std::size_t>(pair) * packed_pair_bytes(info, job.args.cols);
+    job.plan.packed->decode_pair(from, job.args.cols, reinterpret_cast<float*>(widened));
+    return;
+  }
+  const std::size_t row_bytes = file_row_bytes(info, job.args.cols);
+  const int first = pair * kPairRows;
+  const PackSource source{.rows = job.weights + static_cast<std::size_t>(first) * row_bytes,
+                          .row_bytes = row_bytes,
+                          .count = std::min(kPairRows, job.args.rows - first),
+                          .cols = job.args.cols};
+  if (job.plan.widening == Widening::kFloats) {
+    decode_pair(*job.format, source, reinterpret_cast<float*>(widened));
+  } else {
+    expand_pair(*job.format, source, widened);
+  }
+}
+
+// Whether all tokens run over a part of the weights before the next: it is made for them, a panel or a widened pair.
+bool takes_all_tokens(const LinearJob& job) {
+  return job.plan.widening != Widening::kNone || job.args.tokens >= job.plan.kernel->panel_from;
 }
 
 }  // namespace
 
 std::string CpuBackend::kernel_for(const Format& format) const {
   if (kernels_.find_linear(format.info.gguf_type) == nullptr && format.group == nullptr) return "never multiplied";
-  const LinearPlan plan = plan_for(kernels_, format);
-  const std::string name = plan.expand ? "expanded" : "direct";
+  const LinearPlan plan = plan_for(mode(), format);
+  if (plan.widening == Widening::kFloats) return "decoded to f32";
+  const std::string name = plan.widening == Widening::kCodes ? "expanded" : "direct";
   if (plan.kernel->panel_from == kNoPanel) return name;
   return fmt::format("{}, panels from {} tokens", name, plan.kernel->panel_from);
 }
@@ -33,15 +62,16 @@ bool same_input(const LinearKernel& a, const LinearKernel& b) {
   return a.is_float == b.is_float && (a.is_float || (a.zero == b.zero && a.parts == b.parts));
 }
 
-LinearJob make_job(const Kernels& kernels, const Projection& p, Tensor x, Mat<float> out,
+LinearJob make_job(const LinearMode& mode, const Projection& p, Tensor x, Mat<float> out,
                    const ActivationGroup* groups) {
   const Weight& w = *p.weight;
   check(w.cols == x.cols && out.cols == w.rows && out.rows >= x.rows, "a projection's shapes agree");
-  LinearJob job{.plan = plan_for(kernels, *w.format),
+  LinearJob job{.plan = plan_for(mode, *w.format),
                 .format = w.format,
                 .weights = w.buffer->host() + w.offset,
                 .args = {},
-                .pairs = weight_pairs(w.rows)};
+                .pairs = weight_pairs(w.rows),
+                .planes = LinearSizes{mode.activations}.planes()};
   job.args.rows = w.rows;
   job.args.cols = w.cols;
   job.args.tokens = x.rows;
@@ -56,29 +86,24 @@ LinearJob make_job(const Kernels& kernels, const Projection& p, Tensor x, Mat<fl
 }
 
 void run_job(const LinearJob& job, int begin, int end, std::byte* own) {
+  const LinearKernel& kernel = *job.plan.kernel;
+  const auto run = job.planes == 1 || kernel.is_float ? kernel.run : kernel.run_fine;
   LinearArgs args = job.args;
   args.panel = own;
-  if (!job.plan.expand) {
+  if (job.plan.widening == Widening::kNone) {
     args.weights = job.weights + static_cast<std::size_t>(begin) * packed_pair_bytes(job.format->info, args.cols);
     args.pair_begin = begin;
     args.pair_end = end;
-    job.plan.kernel->run(args);
+    run(args);
     return;
   }
-  std::byte* const expanded = own + kPanelScratchBytes;
-  const std::size_t row_bytes = file_row_bytes(job.format->info, args.cols);
+  std::byte* const widened = own + kPanelScratchBytes;
   for (int pair = begin; pair < end; ++pair) {
-    const int first = pair * kPairRows;
-    expand_pair(*job.format,
-                {.rows = job.weights + static_cast<std::size_t>(first) * row_bytes,
-                 .row_bytes = row_bytes,
-                 .count = std::min(kPairRows, args.rows - first),
-                 .cols = args.cols},
-                expanded);
-    args.weights = expanded;
+    widen_pair(job, pair, widened);
+    args.weights = widened;
     args.pair_begin = pair;
     args.pair_end = pair + 1;
-    job.plan.kernel->run(args);
+    run(args);
   }
 }
 
@@ -90,7 +115,7 @@ LinearJob at_tokens(LinearJob job, int begin, int count) {
     return job;
   }
   if (job.args.groups != nullptr)
-    job.args.groups += static_cast<std::ptrdiff_t>(begin) * activation_stride(job.args.cols);
+    job.args.groups += static_cast<std::ptrdiff_t>(begin) * activation_stride(job.args.cols, job.planes);
   job.args.x += begin * job.args.x_stride;
   return job;
 }
@@ -98,10 +123,8 @@ LinearJob at_tokens(LinearJob job, int begin, int count) {
 void run_glu_pairs(const GluJob& job, int begin, int end, std::byte* own, float* up) {
   const LinearJob& any = job.gate != nullptr ? *job.gate : *job.up;
   const int all = any.args.tokens;
-  bool once = false;  // What is expanded is expanded once.
-  for (const LinearJob* part : {job.gate, job.up}) {
-    if (part != nullptr) once = once || part->plan.expand || all >= part->plan.kernel->panel_from;
-  }
+  const bool once =
+      (job.gate != nullptr && takes_all_tokens(*job.gate)) || (job.up != nullptr && takes_all_tokens(*job.up));
   const int block = once ? all : kGluTokens, step = once ? kPanelRows / kPairRows : 1;
   for (int token = 0; token < all; token += block) {
     const int tokens = std::min(block, all - token);

@@ -106,4 +106,23 @@ void expand_pair(const Format& format, const PackSource& source, std::byte* pair
   }
 }
 
+void decode_pair(const Format& format, const PackSource& source, float* pair) {
+  const FormatInfo& info = format.info;
+  const int parts = info.scales_per_group, groups = info.block_values / 32;
+  for (int row = 0; row < kPairRows; ++row) {
+    const std::byte* begin = source.rows + static_cast<std::size_t>(row) * source.row_bytes;
+    for (int g = 0; g < source.cols / 32; ++g) {
+      Group group{};
+      const std::size_t block = static_cast<std::size_t>(g / groups) * static_cast<std::size_t>(info.block_bytes);
+      if (row < source.count) format.group(begin + block, g % groups, group);
+      for (int i = 0; i < 32; ++i) {
+        const int part = i * parts / 32;
+        float value = static_cast<float>(group.values[i]) * group.scales[part];
+        if (info.has_mins) value -= group.mins[part];
+        pair[(32 * g + i) * kPairRows + row] = value;
+      }
+    }
+  }
+}
+
 }  // namespace plait

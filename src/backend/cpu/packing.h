@@ -29,4 +29,7 @@ std::size_t file_row_bytes(const FormatInfo& info, int cols);
 // Widens a pair of rows of any quantized format to the layout of Expanded (kernels/tile.h).
 void expand_pair(const Format& format, const PackSource& source, std::byte* pair);
 
+// Decodes a pair of rows of any quantized format to [cols][32 rows], with the values of Format::decode.
+void decode_pair(const Format& format, const PackSource& source, float* pair);
+
 }  // namespace plait
