@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
+#include <cstring>
 
 #include "base/thread_pool.h"
 #include "examine/bandwidth.h"
@@ -54,7 +55,8 @@ bool has_vnni() { return false; }
 }  // namespace plait
 
 int main(int argc, char** argv) {
-  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
+  int threads = 1;
+  if (argc > 1) std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), threads);
   if (threads < 1 || !plait::has_vnni()) {
     fmt::print(stderr, "peak_bench: wants a number of threads, and a processor with AVX-512 VNNI\n");
     return 1;
