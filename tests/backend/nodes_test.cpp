@@ -26,7 +26,7 @@ struct Products {
 // Three matrices of 5, 1 and 2 pairs, the last one not filled, over the same input in one call.
 Products products_on(const ThreadPlan& plan, const Format& format) {
   constexpr int kRows[] = {160, 32, 50}, kCols = 512, kTokens = 3;
-  CpuBackend backend(*all_isas().back().kernels, plan);
+  CpuBackend backend(*all_isas().back().kernels, plan, 8);
   EXPECT_TRUE(backend.reserve(kTokens, kCols).has_value());
   std::vector<float> input(static_cast<std::size_t>(kTokens) * kCols);
   for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>(i % 37) / 16 - 1;
