@@ -48,6 +48,7 @@ Result<LoadOptions> load_options(const CommonOptions& common, const std::string&
       .key_type = row_type(common.cache_type_k),
       .value_type = row_type(common.cache_type_v),
       .check_values = common.check,
+      .repack_cache = common.repack_cache,
       .progress = LoadProgress()};
 }
 

@@ -24,7 +24,7 @@ def check(condition, what):
         sys.exit(f"failed: {what}")
 
 
-LINES = ("instruction set: scalar\n", "kernels: f", "threads: 1 thread, ", "memory: ")
+LINES = ("instruction set: scalar, activations of 8 bits\n", "kernels: f", "threads: 1 thread, ", "memory: ")
 
 shown, _ = plait("inspect", model, "--plan", "--isa", "scalar", "-t", 1)
 for line in LINES[:3]:

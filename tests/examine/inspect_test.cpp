@@ -105,7 +105,8 @@ TEST(Inspect, TellsHowItIsComputedWhereThatIsAsked) {
   const auto backend = make_cpu_backend({.threads = 1, .isa = "scalar"});
   ASSERT_TRUE(backend);
   const Inspection found = inspect(**file, {.backend = backend->get(), .context = 100});
-  EXPECT_THAT(inspection_text(found, **file, {.plan = true}), HasSubstr("computed by   instruction set: scalar\n"));
+  EXPECT_THAT(inspection_text(found, **file, {.plan = true}),
+              HasSubstr("computed by   instruction set: scalar, activations of 8 bits\n"));
   EXPECT_THAT(inspection_text(found, **file, {}), testing::Not(HasSubstr("instruction set")));
   EXPECT_EQ(nlohmann::json::parse(inspection_json(found, **file, {.plan = true}))["plan"]["isa"], "scalar");
   EXPECT_FALSE(nlohmann::json::parse(inspection_json(found, **file, {})).contains("plan"));

@@ -161,7 +161,7 @@ TEST(SmolLm2, WithWidenedWeightsIsTheFloat64ReferenceWithinFloatRounding) {
   options.key_type = options.value_type = RowType::kF32;
   Result<Model> model = build_model(widened, options);
   ASSERT_TRUE(model) << model.error().message;
-  Session session{.loaded = {}, .stepper = {}, .memory = {}};
+  Session session{.loaded = {}, .stepper = {}, .memory = {}, .kept = {}};
   session.loaded.backend = std::move(*backend);
   session.loaded.model = std::make_unique<Model>(std::move(*model));
   Result<Stepper> stepper = Stepper::create(*session.loaded.model, *session.loaded.backend,
