@@ -75,8 +75,8 @@ void run(benchmark::State& state, const Case& c) {
 }
 
 void add_all() {
-  const char* kFormats[] = {"q4_0", "q4_1", "q5_0",   "q8_0",  "q2_k", "q3_k", "q4_k",
-                            "q5_k", "q6_k", "iq4_xs", "mxfp4", "f16",  "f32"};
+  const char* kFormats[] = {"q4_0",   "q4_1",  "q5_0", "q8_0",    "q2_k",     "q3_k",    "q4_k",   "q5_k", "q6_k",
+                            "iq4_xs", "mxfp4", "q2_0", "q2_g128", "int8_row", "int4_32", "fp4_16", "f16",  "f32"};
   constexpr Shape kShapes[] = {{1536, 576}, {1024, 4096}, {4096, 4096}};
   for (const Isa& isa : all_isas()) {
     if (!isa.supported() || isa.name == "scalar") continue;

@@ -61,11 +61,12 @@ Result<const Format*> choose_type(const MakeRequest& request, const std::vector<
     }
     return find_format("f16");
   }
+  const auto can_write = [](const Format& format) { return format.encode != nullptr && format.info.in_gguf(); };
   const Format* format = find_format(request.type);
-  if (format == nullptr || format->encode == nullptr) {
+  if (format == nullptr || !can_write(*format)) {
     std::vector<std::string_view> known;
     for (const Format& entry : all_formats()) {
-      if (entry.encode != nullptr) known.push_back(entry.info.name);
+      if (can_write(entry)) known.push_back(entry.info.name);
     }
     return fail(ErrorCode::kInvalidArgument, fmt::format("type '{}' cannot be written; known are {}",
                                                          printable(request.type), fmt::join(known, ", ")));

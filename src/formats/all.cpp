@@ -1,6 +1,7 @@
 // The list of weight formats as a table, and the row functions that are the same for all of them.
 #include "formats/all.h"
 
+#include <algorithm>
 #include <array>
 
 #include "formats/list.h"
@@ -8,17 +9,19 @@
 namespace plait {
 namespace {
 
-// Rows come in whole blocks. A value is a product rounded once, then a difference rounded once: never fused.
+// A value is a product rounded once, then a difference rounded once: never fused.
 template <class F>
 void decode_blocks(const std::byte* row, std::int64_t values, float* out) {
   constexpr int kPart = 32 / F::kInfo.scales_per_group;
   for (std::int64_t begin = 0; begin < values; begin += F::kInfo.block_values, row += F::kInfo.block_bytes) {
-    for (int g = 0; g < F::kInfo.block_values / 32; ++g, out += 32) {
+    for (int g = 0; g < F::kInfo.block_values / 32; ++g) {
       Group group;
       F::group(row, g, group);
-      for (int i = 0; i < 32; ++i) {
-        out[i] = static_cast<float>(group.values[i]) * group.scales[i / kPart];
-        if constexpr (F::kInfo.has_mins) out[i] -= group.mins[i / kPart];
+      float* const to = out + begin + 32 * g;
+      const auto count = static_cast<int>(std::min<std::int64_t>(32, values - begin - 32 * g));
+      for (int i = 0; i < count; ++i) {
+        to[i] = static_cast<float>(group.values[i]) * group.scales[i / kPart];
+        if constexpr (F::kInfo.has_mins) to[i] -= group.mins[i / kPart];
       }
     }
   }
@@ -52,7 +55,9 @@ constexpr Format make_format() {
     format.group = F::group;
     format.decode = decode_blocks<F>;
   }
-  if constexpr (requires(const float* values, std::byte* block) { F::encode(values, block); }) {
+  if constexpr (requires(const float* values, std::byte* row) { F::encode_row(values, 1, row); }) {
+    format.encode = F::encode_row;
+  } else if constexpr (requires(const float* values, std::byte* block) { F::encode(values, block); }) {
     format.encode = encode_row<F>;
   }
   return format;

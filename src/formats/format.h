@@ -12,14 +12,22 @@ namespace plait {
 // `scales_per_group` scales (two: one for each 16 values) and, if `has_mins`, as many mins (linear-kernels.md, 1).
 struct FormatInfo {
   std::string_view name;     // As in GGUF, lower case: "q4_k".
-  int gguf_type = -1;        // Tensor type id in a GGUF file.
-  int block_values = 1;      // Values of one block; a row's length is a multiple of it.
+  int gguf_type = -1;        // Tensor type id in a GGUF file; below -1: of no such file, a number of our own.
+  int block_values = 1;      // Values of one block.
   int block_bytes = 0;       // Bytes of one block.
   int scales_per_group = 1;  // 1 or 2.
   bool has_mins = false;
   bool is_float = false;    // f32, f16, bf16: no groups; values are widened exactly.
   bool can_compute = true;  // false: the integer types and f64, which can be listed and, f64 apart, not decoded.
+
+  constexpr bool in_gguf() const { return gguf_type >= 0; }
 };
+
+// Blocks of a row. A row is made of whole blocks, but where a block is 32 values the last one may end early: kernels
+// multiply what it holds beyond the row's end with zeros, decoding does not read it.
+constexpr std::int64_t row_blocks(const FormatInfo& info, std::int64_t values) {
+  return (values + info.block_values - 1) / info.block_values;
+}
 
 // One group of 32 weights as integers and scales; the definition that every packed layout must reproduce.
 struct Group {
@@ -33,6 +41,8 @@ struct Group {
 //     static constexpr FormatInfo kInfo{...};
 //     static void group(const std::byte* block, int g, Group& out);       // decodes group g of a block
 //     static void encode(const float* values, std::byte* block);          // optional: one block, plain scalar code
+//     static void encode_row(const float* values, std::int64_t count, std::byte* row);    // or a whole row, where a
+//     scale is of the row or the last block may end early
 //     template <class V> struct Tile { ... };                             // optional: the packed layout, see
 //     kernels/linear.h
 //   };

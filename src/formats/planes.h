@@ -35,6 +35,26 @@ inline CodeWords split_nibbles(const std::byte* at) {
   return codes;
 }
 
+// 16 bytes: value i in the low nibble of byte i / 2 if i is even, else in the high one.
+inline CodeWords paired_nibbles(const std::byte* at) {
+  CodeWords codes;
+  for (int j = 0; j < 8; ++j) {
+    const std::uint32_t four = u16_at(at + 2 * j);
+    codes.word[j] = (four & 15) | (four & 0xf0) << 4 | (four & 0xf00) << 8 | (four & 0xf000) << 12;
+  }
+  return codes;
+}
+
+// 8 bytes: value i in bits 2 (i % 4) of byte i / 4.
+inline CodeWords packed_pairs(const std::byte* at) {
+  CodeWords codes;
+  for (int j = 0; j < 8; ++j) {
+    const auto four = static_cast<std::uint32_t>(u8_at(at + j));
+    codes.word[j] = (four & 3) | (four & 12) << 6 | (four & 48) << 12 | (four & 192) << 18;
+  }
+  return codes;
+}
+
 // 32 bytes, of which each holds a code at bit `shift`.
 inline CodeWords bit_fields(const std::byte* at, int shift, int bits) {
   const std::uint32_t mask = 0x01010101u * ((1u << bits) - 1);
@@ -66,9 +86,12 @@ inline void put_plane(std::byte* plane, int row, const CodeWords& codes, int bit
   }
 }
 
-// Copies `size` bytes of each of 32 blocks, from `offset` on, to fields of 32 bytes, or to one field of 32 f16.
+// Copies `size` bytes of each of 32 blocks, from `offset` on, to fields of 32 bytes, or to one field of 32 f16 or f32.
 inline void put_halves(std::byte* to, const std::byte* const* blocks, int offset) {
   for (int row = 0; row < 32; ++row) std::memcpy(to + 2 * row, blocks[row] + offset, 2);
+}
+inline void put_floats(std::byte* to, const std::byte* const* blocks, int offset) {
+  for (int row = 0; row < 32; ++row) std::memcpy(to + 4 * row, blocks[row] + offset, 4);
 }
 inline void put_bytes(std::byte* to, const std::byte* const* blocks, int offset, int size) {
   for (int row = 0; row < 32; ++row) {
@@ -124,10 +147,14 @@ struct CodeTable {
   static constexpr std::array<std::uint8_t, 16> kCodes = make();
 };
 
-// A field of 32 f16, or of 32 bytes, for the sixteen rows of a tile.
+// A field of 32 f16, 32 f32 or 32 bytes, for the sixteen rows of a tile.
 template <class V>
 [[gnu::always_inline]] inline typename V::F32x16 half_field(const std::byte* field, int tile) {
   return V::half16(field + 32 * tile);
+}
+template <class V>
+[[gnu::always_inline]] inline typename V::F32x16 float_field(const std::byte* field, int tile) {
+  return V::load(reinterpret_cast<const float*>(field + 64 * tile));
 }
 template <class V>
 [[gnu::always_inline]] inline typename V::I32x16 byte_field(const std::byte* field, int tile) {

@@ -106,6 +106,7 @@ std::vector<std::byte> gguf_header(std::span<const GgufEntry> metadata, std::spa
   }
   std::uint64_t offset = 0;
   for (const GgufTensor& tensor : tensors) {
+    check(tensor.format->info.in_gguf(), "GGUF has a type for each tensor's format");
     check(tensor.extents.at(0) % tensor.format->info.block_values == 0, "rows are made of whole blocks");
     out.put(tensor.name);
     out.put(static_cast<std::uint32_t>(tensor.extents.size()));

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -20,10 +22,10 @@ struct ScaleFields {
   int second = -1;
 };
 constexpr ScaleFields kScaleFields[] = {
-    {"q4_0", 0},   {"q4_1", 0, 2}, {"q5_0", 0},    {"q5_1", 0, 2}, {"q8_0", 0},   {"q2_k", 80, 82},
-    {"q3_k", 108}, {"q4_k", 0, 2}, {"q5_k", 0, 2}, {"q6_k", 208},  {"iq1_s", 0},  {"iq2_xxs", 0},
-    {"iq2_xs", 0}, {"iq2_s", 0},   {"iq3_xxs", 0}, {"iq3_s", 0},   {"iq4_nl", 0}, {"iq4_xs", 0},
-    {"tq1_0", 52}, {"tq2_0", 64},  {"q1_0", 0},    {"q2_0", 0},
+    {"q4_0", 0},   {"q4_1", 0, 2}, {"q5_0", 0},    {"q5_1", 0, 2}, {"q8_0", 0},    {"q2_k", 80, 82},
+    {"q3_k", 108}, {"q4_k", 0, 2}, {"q5_k", 0, 2}, {"q6_k", 208},  {"iq1_s", 0},   {"iq2_xxs", 0},
+    {"iq2_xs", 0}, {"iq2_s", 0},   {"iq3_xxs", 0}, {"iq3_s", 0},   {"iq4_nl", 0},  {"iq4_xs", 0},
+    {"tq1_0", 52}, {"tq2_0", 64},  {"q1_0", 0},    {"q2_0", 0},    {"q2_g128", 0},
 };
 
 // Whether any of `count` numbers, `stride` bytes apart, has an exponent of ones. No early end: the loop is vectorized.
@@ -53,13 +55,23 @@ bool any_f64(const std::byte* at, std::int64_t count) {
   return found;
 }
 
+// Whether the value of largest magnitude is finite, too: the product with an f32 scale may not be.
+bool is_finite_part(const std::int8_t* values, int count, float scale) {
+  int largest = 0;
+  for (int i = 0; i < count; ++i) largest = std::max(largest, std::abs(int{values[i]}));
+  return std::isfinite(static_cast<float>(largest) * scale);
+}
+
 bool any_group(const Format& format, const std::byte* row, std::int64_t blocks) {
+  const int parts = format.info.scales_per_group, size = 32 / parts;
   for (std::int64_t b = 0; b < blocks; ++b) {
     for (int g = 0; g < format.info.block_values / 32; ++g) {
       Group group;
       format.group(row + b * format.info.block_bytes, g, group);
-      for (int s = 0; s < format.info.scales_per_group; ++s) {
-        if (!std::isfinite(group.scales[s]) || (format.info.has_mins && !std::isfinite(group.mins[s]))) return true;
+      for (int s = 0; s < parts; ++s) {
+        if (!is_finite_part(group.values + size * s, size, group.scales[s]) ||
+            (format.info.has_mins && !std::isfinite(group.mins[s])))
+          return true;
       }
     }
   }
@@ -77,7 +89,7 @@ bool any_mxfp4(const std::byte* row, std::int64_t blocks, std::ptrdiff_t block_b
 class RowScan {
  public:
   explicit RowScan(const RawTensor& tensor)
-      : format_(*tensor.format), cols_(tensor.cols()), blocks_(cols_ / format_.info.block_values) {
+      : format_(*tensor.format), cols_(tensor.cols()), blocks_(row_blocks(format_.info, cols_)) {
     for (const ScaleFields& fields : kScaleFields) {
       if (fields.format == format_.info.name) fields_ = &fields;
     }

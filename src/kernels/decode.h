@@ -28,7 +28,7 @@ void decode_packed_row(const std::byte* weights, int row, int cols, float* out) 
     for (int begin = 0; begin < cols; begin += F::kInfo.block_values, record += F::kInfo.block_bytes * kPairRows) {
       for (int g = 0; g < F::kInfo.block_values / 32; ++g) {
         float scales[kTileRows], mins[kTileRows];
-        for (int j = 0; j < 8; ++j, out += 4) {
+        for (int j = 0; j < 8; ++j) {
           const int part = j * kParts / 8;
           std::uint8_t codes[64];
           V::store_bytes(codes, Tile::codes(record, tile, g, j));
@@ -37,11 +37,12 @@ void decode_packed_row(const std::byte* weights, int row, int cols, float* out) 
             V::store(mins, V::sub(V::set(-0.0f), Tile::offset(record, tile, g, part)));
           else if constexpr (F::kInfo.has_mins)
             V::store(mins, Tile::min(record, tile, g, part));
-          for (int i = 0; i < 4; ++i) {
+          const int first = begin + 32 * g + 4 * j;
+          for (int i = 0; i < 4 && first + i < cols; ++i) {
             constexpr bool kSigned = Tile::kMaxCode == 255 && Tile::kZero == 0;
             const int code = kSigned ? static_cast<std::int8_t>(codes[4 * r + i]) : codes[4 * r + i];
-            out[i] = static_cast<float>(code - Tile::kZero) * scales[r];
-            if constexpr (F::kInfo.has_mins) out[i] -= mins[r];
+            out[first + i] = static_cast<float>(code - Tile::kZero) * scales[r];
+            if constexpr (F::kInfo.has_mins) out[first + i] -= mins[r];
           }
         }
       }
@@ -61,7 +62,8 @@ template <class V, class Tile, int kByte>
   }
 }
 
-// A pair of packed weights to f32, as the kernel of f32 weights reads them: [cols][32 rows]. Lanes are rows.
+// A pair of packed weights to f32, as the kernel of f32 weights reads them: [cols][32 rows], whole blocks. Lanes are
+// rows.
 template <class V, class F>
 void decode_packed_pair(const std::byte* record, int cols, float* out) {
   using Tile = typename F::template Tile<V>;

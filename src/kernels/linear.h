@@ -12,6 +12,8 @@
 //     static F32x16 min(const std::byte* record, int tile, int g, int part);     // with has_mins,
 //     static F32x16 offset(const std::byte* record, int tile, int g, int part);  // or, in its place, minus the min
 //   };
+//
+// A format whose blocks have several groups with one scale says so by a member kOneScale.
 #pragma once
 
 #include <cstddef>
@@ -43,14 +45,17 @@ template <class V>
   return args.token_rows != nullptr ? args.token_rows[token] : token;
 }
 
+template <class F>
+concept OneScale = requires { F::kOneScale; };
+
 // The scales and mins of one block of a few tiles. Where a block has several groups they are worked out beforehand,
-// into memory: within the loop over groups they would take the registers that sums need.
+// into memory: within the loop over groups they would take the registers that sums need. One scale is no work.
 template <class V, class F, int kTiles>
 struct BlockScales {
   using Tile = typename F::template Tile<V>;
   using F32x16 = typename V::F32x16;
   static constexpr int kGroups = F::kInfo.block_values / 32, kParts = F::kInfo.scales_per_group;
-  static constexpr bool kStored = kGroups > 1, kOffsets = requires { &Tile::offset; };
+  static constexpr bool kStored = kGroups > 1 && !OneScale<F>, kOffsets = requires { &Tile::offset; };
   static constexpr bool kMins = F::kInfo.has_mins;
 
   const std::byte* record;
@@ -156,7 +161,7 @@ void direct(const LinearArgs& args, const std::byte* record, int pair, int tile,
     x[n] = args.groups + input_row(args, token + n) * activation_stride(args.cols);
     for (int r = 0; r < kTiles; ++r) acc[r][n] = V::set(0);
   }
-  const int blocks = args.cols / F::kInfo.block_values;
+  const int blocks = static_cast<int>(row_blocks(F::kInfo, args.cols));
   BlockScales<V, F, kTiles> scales;
   for (int block = 0; block < blocks; ++block, record += kRecordBytes) {
     scales.read(record, tile);

@@ -75,7 +75,7 @@ void direct_fine(const LinearArgs& args, const std::byte* record, int pair, int 
     x[n] = args.groups + input_row(args, token + n) * activation_stride(args.cols, kFinePlanes);
     for (int r = 0; r < kTiles; ++r) acc[r][n] = V::set(0);
   }
-  const int blocks = args.cols / F::kInfo.block_values;
+  const int blocks = static_cast<int>(row_blocks(F::kInfo, args.cols));
   BlockScales<V, F, kTiles> scales;
   for (int block = 0; block < blocks; ++block, record += kRecordBytes) {
     scales.read(record, tile);

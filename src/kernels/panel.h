@@ -151,10 +151,10 @@ void linear_panels(const LinearArgs& args) {
 }
 
 // From how many tokens on the panel is faster: two threads, layers of a model 1024 wide (bench/RESULTS.md). Codes of
-// eight bits, and of four with one scale a block, unpack at once: there it never is.
+// eight bits, and fewer with one scale a block, unpack at once: there it never is.
 template <class F>
 constexpr int panel_from() {
-  if (F::kInfo.block_values == 32) return kNoPanel;
+  if (F::kInfo.block_values == 32 || OneScale<F>) return kNoPanel;
   return F::kInfo.scales_per_group == 2 ? 64 : 128;
 }
 

@@ -11,7 +11,7 @@ namespace plait {
 // Bytes of a pair of tiles, a multiple of 64 so that every pair begins on a line.
 constexpr std::size_t packed_pair_bytes(const FormatInfo& info, int cols) {
   const std::size_t bytes =
-      static_cast<std::size_t>(cols / info.block_values) * static_cast<std::size_t>(info.block_bytes);
+      static_cast<std::size_t>(row_blocks(info, cols)) * static_cast<std::size_t>(info.block_bytes);
   return (bytes * kPairRows + 63) / 64 * 64;
 }
 

@@ -136,6 +136,9 @@ TEST_F(Make, ChoosesATypeThatFitsAndRefusesOneThatDoesNot) {
   EXPECT_EQ(error_of(wanted), "type q4_k does not fit tensor 'token_embd.weight': its width 64 is no multiple of 256");
   wanted.type = "iq2_xs";
   EXPECT_THAT(error_of(wanted), HasSubstr("type 'iq2_xs' cannot be written; known are f32, f16, bf16, q4_0"));
+  wanted.type = "int8_row";  // No type of GGUF.
+  EXPECT_THAT(error_of(wanted), HasSubstr("type 'int8_row' cannot be written; known are f32"));
+  EXPECT_THAT(error_of(wanted), testing::EndsWith("nvfp4, q1_0, q2_0"));
 }
 
 TEST_F(Make, NamesWhatIsUnknown) {

@@ -63,10 +63,10 @@ TEST(Encoders, AreAsGoodAsTheirBitsAllow) {
     std::string_view name;
     double error;
   };
-  static constexpr Bound kBounds[] = {{"q8_0", 5e-5},   {"q6_k", 7e-4},   {"q5_k", 3e-3},   {"q5_0", 3e-3},
-                                      {"q5_1", 3e-3},   {"q4_k", 7e-3},   {"q4_0", 1.2e-2}, {"q4_1", 1e-2},
-                                      {"iq4_nl", 8e-3}, {"iq4_xs", 8e-3}, {"q3_k", 3e-2},   {"q2_k", 8e-2},
-                                      {"mxfp4", 3e-2},  {"nvfp4", 2e-2}};
+  static constexpr Bound kBounds[] = {
+      {"q8_0", 5e-5},   {"q6_k", 7e-4},  {"q5_k", 3e-3},     {"q5_0", 3e-3},      {"q5_1", 3e-3},   {"q4_k", 7e-3},
+      {"q4_0", 1.2e-2}, {"q4_1", 1e-2},  {"iq4_nl", 8e-3},   {"iq4_xs", 8e-3},    {"q3_k", 3e-2},   {"q2_k", 8e-2},
+      {"mxfp4", 3e-2},  {"nvfp4", 2e-2}, {"int8_row", 2e-4}, {"int4_32", 1.2e-2}, {"fp4_16", 2e-2}, {"q2_g128", 0.3}};
   for (const Bound& bound : kBounds) {
     for (const float scale : {1.0f, 0x1p-5f, 100.0f}) {
       std::vector<float> values = bell_values(4096, 7);
@@ -114,13 +114,15 @@ TEST(Encoders, WriteTheSameBytesEverywhere) {
     std::uint64_t checksum;
   };
   static constexpr Entry kChecksums[] = {
-      {"f32", 0xb257ba7288d53b67u},   {"f16", 0x3e02a27790f67cb7u},    {"bf16", 0xbb4f278722b4574au},
-      {"q4_0", 0x3e1b7b6ff4871956u},  {"q4_1", 0xd8ed4e748f299d67u},   {"q5_0", 0x2788fc6a648b8152u},
-      {"q5_1", 0x6f3c0198c642ddc6u},  {"q8_0", 0xcd355821472ba2aau},   {"q2_k", 0x7f6d5757f5e385e3u},
-      {"q3_k", 0x2a05f4d4c3fdd9a9u},  {"q4_k", 0x1fada2d7519c8b5bu},   {"q5_k", 0x007b5969263ade25u},
-      {"q6_k", 0x24bc04a1fa18d2d4u},  {"iq4_nl", 0x792eeab881525bc9u}, {"iq4_xs", 0xd4cfe0064053735du},
-      {"tq1_0", 0xfaa001943f750273u}, {"tq2_0", 0x79d91b0e39e36cfcu},  {"mxfp4", 0x6a02d15effaa3012u},
-      {"nvfp4", 0x173538003ccd3a7fu}, {"q1_0", 0xd23c0e2ea1a7e510u},   {"q2_0", 0x96543e185ed29ce2u},
+      {"f32", 0xb257ba7288d53b67u},      {"f16", 0x3e02a27790f67cb7u},     {"bf16", 0xbb4f278722b4574au},
+      {"q4_0", 0x3e1b7b6ff4871956u},     {"q4_1", 0xd8ed4e748f299d67u},    {"q5_0", 0x2788fc6a648b8152u},
+      {"q5_1", 0x6f3c0198c642ddc6u},     {"q8_0", 0xcd355821472ba2aau},    {"q2_k", 0x7f6d5757f5e385e3u},
+      {"q3_k", 0x2a05f4d4c3fdd9a9u},     {"q4_k", 0x1fada2d7519c8b5bu},    {"q5_k", 0x007b5969263ade25u},
+      {"q6_k", 0x24bc04a1fa18d2d4u},     {"iq4_nl", 0x792eeab881525bc9u},  {"iq4_xs", 0xd4cfe0064053735du},
+      {"tq1_0", 0xfaa001943f750273u},    {"tq2_0", 0x79d91b0e39e36cfcu},   {"mxfp4", 0x6a02d15effaa3012u},
+      {"nvfp4", 0x173538003ccd3a7fu},    {"q1_0", 0xd23c0e2ea1a7e510u},    {"q2_0", 0x96543e185ed29ce2u},
+      {"int8_row", 0xe0de5bcebc9b5e91u}, {"int4_32", 0xa0048cbab92bde77u}, {"fp4_16", 0xa2b8c0964a0ef645u},
+      {"q2_g128", 0x2c6193d9348130cfu},
   };
   const std::vector<float> values = bell_values(16384, 1);
   for (const Entry& entry : kChecksums) {

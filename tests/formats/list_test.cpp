@@ -21,6 +21,14 @@ TEST(FormatList, FindsEveryFormatByTypeAndByName) {
   EXPECT_EQ(find_format("q9_9"), nullptr);
 }
 
+TEST(FormatList, FormatsOfOurOwnHaveNoNumberThatAFileCouldName) {
+  for (const std::string_view name : {"int8_row", "int4_32", "fp4_16", "q2_g128"}) {
+    EXPECT_LT(find_format(name)->info.gguf_type, -1) << name;  // -1 stands for none.
+    EXPECT_FALSE(find_format(name)->info.in_gguf()) << name;
+  }
+  EXPECT_TRUE(find_format("f32")->info.in_gguf());
+}
+
 TEST(FormatList, ComputableFormatsDecodeAndQuantizedOnesHaveGroups) {
   for (const Format& format : all_formats()) {
     const FormatInfo& info = format.info;

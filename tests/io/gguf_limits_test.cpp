@@ -189,6 +189,8 @@ std::vector<Case> tensor_cases() {
       {"activation type 9", with_record("t", 9, {32}), kUnsupported, "type 9 (q8_1)"},
       {"activation type 15", with_record("t", 15, {256}), kUnsupported, "type 15 (q8_k)"},
       {"type 43", with_record("t", 43, {32}), kUnsupported, "type 43 is not known"},
+      {"type -2, int8_row here", with_record("t", 0xfffffffeu, {32}), kUnsupported, "type 4294967294 is not known"},
+      {"type -2 in 16 bits", with_record("t", 0xfffeu, {32}), kUnsupported, "type 65534 (a type of ik_llama.cpp)"},
       {"type 2^32 - 1", with_record("t", 0xffffffffu, {32}), kUnsupported, "type 4294967295 is not known"},
       {"offset 16", with_record("t", 0, {1}, 16), kCorrupt, "tensor 't': offset 16 is not a multiple of 32"},
       {"offset at the end", with_record("t", 0, {1}, 64), kCorrupt, "has 4 bytes at offset 64"},

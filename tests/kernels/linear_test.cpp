@@ -1,11 +1,13 @@
 // Products of weights and activations of 8, 16 and 32 bits: every format, instruction set and number of tokens, bit for
 // bit against the plain loop.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
+#include "formats/block.h"
 #include "support/for_each_isa.h"
 #include "support/linear_case.h"
 #include "support/numbers.h"
@@ -81,6 +83,7 @@ TEST(Linear, EqualsThePlainLoopForManyTokens) {
     SCOPED_TRACE(std::string(format->info.name));
     const bool all = format->info.name == "q4_k" || format->info.name == "q6_k";
     const int tokens = all ? kPanelTokens + 6 : 131;
+    const bool two_bits = format->info.name == "q2_0" || format->info.name == "q2_g128";
     LinearCase w(*format, all ? 33 : 112, 768, 17);
     const std::vector<float> x = random_input(tokens, w.cols, 18);
     for (const int activations : {16, 32}) {
@@ -101,7 +104,7 @@ TEST(Linear, EqualsThePlainLoopForManyTokens) {
         return k.run != nullptr && k.gguf_type == format->info.gguf_type;
       });
       if (kernels.name == "avx512" && kernel != kernels.linear.end()) {
-        EXPECT_GE(tokens, kernel->panel_from);
+        EXPECT_EQ(tokens >= kernel->panel_from, !two_bits) << "two bits need no panel";
       }
     });
   }
@@ -140,6 +143,56 @@ TEST(Linear, TakesFloatWeightsOfAnyLength) {
         expect_same_bits(product(*backend, w, x), reference_outputs(w.reference(), x));
       });
     }
+  }
+}
+
+// Rows that end within a block: what lies behind the end is random.
+TEST(Linear, TakesBlocksOf32ThatEndEarly) {
+  for (const char* name : {"int8_row", "int4_32", "fp4_16"}) {
+    const Format& format = *find_format(name);
+    for (int cols : {1, 15, 16, 17, 31, 33, 63, 100}) {
+      SCOPED_TRACE(fmt::format("{}, {} columns", name, cols));
+      LinearCase w(format, 33, cols, 22);
+      const std::vector<float> x = random_input(11, cols, 23);
+      std::vector<float> last_row(static_cast<std::size_t>(cols));
+      format.decode(w.bytes.data() + w.bytes.size() / 33 * 32, cols, last_row.data());
+      for (const int activations : kActivations) {
+        const std::vector<float> wanted = reference_outputs(w.reference(activations), x);
+        for_each_isa([&](const Kernels& kernels) {
+          const auto backend = backend_of(kernels, 2, activations);
+          w.load(*backend);
+          expect_same_bits(product(*backend, w, x), wanted);
+          const OwnTensor row(*backend, 1, cols);
+          backend->embed(std::vector<Token>{32}, w.weight, 1.0f, row.view);
+          expect_same_bits(row.values(*backend), last_row);
+        });
+      }
+    }
+  }
+}
+
+// Blocks of 64 and of 128 with the same scales and codes: known sums, and the same bits.
+TEST(Linear, OfTwoBitsGivesKnownSumsAndTheSameBitsForBothBlockSizes) {
+  const std::pair<int, float> kSums[] = {
+      {0x00, -1}, {0x55, 0}, {0xaa, 1}, {0xff, 2}};  // All codes equal; of one value.
+  for (const auto& [codes, each] : kSums) {
+    LinearCase w(*find_format("q2_0"), 48, 128, 24), wide(*find_format("q2_g128"), 48, 128, 25);
+    std::fill(w.bytes.begin(), w.bytes.end(), static_cast<std::byte>(codes));
+    std::fill(wide.bytes.begin(), wide.bytes.end(), static_cast<std::byte>(codes));
+    for (std::size_t row = 0; row < 48; ++row) {
+      for (const std::size_t at : {row * 36, row * 36 + 18}) put_u16(&w.bytes[at], 0x3c00);
+      put_u16(&wide.bytes[row * 34], 0x3c00);
+    }
+    std::vector<float> x(128, 0.0f), zeros(128, 0.0f);
+    std::fill_n(x.begin(), 64, 1.0f);
+    for_each_isa([&](const Kernels& kernels) {
+      const auto backend = backend_of(kernels, 1);
+      w.load(*backend);
+      wide.load(*backend);
+      for (const float found : product(*backend, w, x)) EXPECT_FLOAT_EQ(found, 64 * each);
+      expect_same_bits(product(*backend, wide, x), product(*backend, w, x));
+      for (const float found : product(*backend, w, zeros)) EXPECT_EQ(found, 0.0f);
+    });
   }
 }
 

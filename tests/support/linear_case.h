@@ -51,7 +51,7 @@ struct LinearCase {
 
   LinearCase(const Format& f, int row_count, int col_count, unsigned seed, bool tame = false)
       : format(&f), rows(row_count), cols(col_count) {
-    bytes = random_blocks(f, rows * (cols / f.info.block_values), seed, tame);
+    bytes = random_blocks(f, rows * static_cast<int>(row_blocks(f.info, cols)), seed, tame);
   }
   void load(Backend& backend) {
     memory = std::move(*backend.allocate(backend.weight_bytes(*format, rows, cols)));

@@ -12,7 +12,7 @@ namespace {
 Group group_of(const ReferenceLinear& w, int row, int g) {
   const FormatInfo& info = w.format->info;
   const int groups = info.block_values / 32;
-  const std::byte* begin = w.rows + static_cast<std::ptrdiff_t>(row) * (w.cols / info.block_values) * info.block_bytes;
+  const std::byte* begin = w.rows + static_cast<std::ptrdiff_t>(row) * row_blocks(info, w.cols) * info.block_bytes;
   Group group;
   w.format->group(begin + static_cast<std::ptrdiff_t>(g / groups) * info.block_bytes, g % groups, group);
   return group;
@@ -21,7 +21,7 @@ Group group_of(const ReferenceLinear& w, int row, int g) {
 std::vector<float> decoded_row(const ReferenceLinear& w, int row) {
   const FormatInfo& info = w.format->info;
   std::vector<float> values(static_cast<std::size_t>(w.cols));
-  w.format->decode(w.rows + static_cast<std::ptrdiff_t>(row) * (w.cols / info.block_values) * info.block_bytes, w.cols,
+  w.format->decode(w.rows + static_cast<std::ptrdiff_t>(row) * row_blocks(info, w.cols) * info.block_bytes, w.cols,
                    values.data());
   return values;
 }

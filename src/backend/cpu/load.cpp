@@ -30,6 +30,8 @@ Weight CpuBackend::place(const RawTensor& raw, Buffer& buffer, std::size_t offse
   const int rows = static_cast<int>(raw.rows()), cols = static_cast<int>(raw.cols());
   const std::size_t bytes = weight_bytes(*raw.format, rows, cols);
   check(offset % 64 == 0 && offset + bytes <= buffer.bytes(), "a weight has its place in the buffer");
+  check(cols % raw.format->info.block_values == 0 || raw.format->info.block_values == 32,
+        "only a block of 32 may end early");
 #ifdef MADV_HUGEPAGE
   if (offset == 0 && buffer.bytes() >= kLargePageBytes)
     ::madvise(buffer.host(), buffer.bytes(), MADV_HUGEPAGE);  // A hint.

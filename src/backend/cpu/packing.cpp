@@ -19,7 +19,7 @@ template <class F>
 void pack_quantized(const PackSource& source, std::byte* pair) {
   static_assert(F::kInfo.block_bytes <= kMaxBlockBytes);
   const std::byte* blocks[kPairRows];
-  const std::size_t count = static_cast<std::size_t>(source.cols / F::kInfo.block_values);
+  const std::size_t count = static_cast<std::size_t>(row_blocks(F::kInfo, source.cols));
   for (std::size_t block = 0; block < count; ++block) {
     for (int row = 0; row < kPairRows; ++row) {
       const std::byte* begin = source.rows + static_cast<std::size_t>(row) * source.row_bytes;
@@ -77,7 +77,7 @@ const Packer* find_packer(int gguf_type) {
 }
 
 std::size_t file_row_bytes(const FormatInfo& info, int cols) {
-  return static_cast<std::size_t>(cols / info.block_values) * static_cast<std::size_t>(info.block_bytes);
+  return static_cast<std::size_t>(row_blocks(info, cols)) * static_cast<std::size_t>(info.block_bytes);
 }
 
 void expand_pair(const Format& format, const PackSource& source, std::byte* pair) {
@@ -88,7 +88,7 @@ void expand_pair(const Format& format, const PackSource& source, std::byte* pair
   for (int row = 0; row < kPairRows; ++row) {
     const int tile = row / kTileRows, r = row % kTileRows;
     const std::byte* begin = source.rows + static_cast<std::size_t>(row) * source.row_bytes;
-    for (int g = 0; g < source.cols / 32; ++g) {
+    for (int g = 0; g < activation_groups(source.cols); ++g) {
       Group group{};
       const std::size_t block = static_cast<std::size_t>(g / groups) * static_cast<std::size_t>(info.block_bytes);
       if (row < source.count) format.group(begin + block, g % groups, group);
