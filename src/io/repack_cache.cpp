@@ -22,7 +22,7 @@ namespace plait {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x6b63617074696c70;  // "plitpack"
-constexpr std::uint64_t kVersion = 1;                 // Of this file and of the packed layouts (linear-kernels.md 4).
+constexpr std::uint64_t kVersion = 2;                 // Of this file and of the packed layouts (linear-kernels.md 4).
 constexpr std::size_t kChunkBytes = std::size_t{8} << 20;
 
 // All words are little-endian, as is every machine that plait runs on.
