@@ -111,7 +111,7 @@ void decode_pair(const Format& format, const PackSource& source, float* pair) {
   const int parts = info.scales_per_group, groups = info.block_values / 32;
   for (int row = 0; row < kPairRows; ++row) {
     const std::byte* begin = source.rows + static_cast<std::size_t>(row) * source.row_bytes;
-    for (int g = 0; g < source.cols / 32; ++g) {
+    for (int g = 0; g < activation_groups(source.cols); ++g) {
       Group group{};
       const std::size_t block = static_cast<std::size_t>(g / groups) * static_cast<std::size_t>(info.block_bytes);
       if (row < source.count) format.group(begin + block, g % groups, group);
