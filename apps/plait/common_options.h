@@ -24,7 +24,7 @@ struct CommonOptions {
   int activations = 8;                // Bits: 8, 16, 32.
   std::optional<std::uint64_t> seed;  // None: a fresh one.
   bool verbose = false;
-  bool pin = true;    // Threads keep to their cores.
+  bool pin = true;  // Threads keep to their cores.
   bool repack_cache = false;
   bool check = true;  // Scan the weights for numbers that are none.
   bool lock_memory = false;
