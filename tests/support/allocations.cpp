@@ -9,10 +9,14 @@ namespace {
 
 std::atomic<std::uint64_t> count{0};
 
-void* allocate(std::size_t bytes, std::size_t alignment) {
+void* allocate_or_null(std::size_t bytes, std::size_t alignment) {
   count.fetch_add(1, std::memory_order_relaxed);
   const std::size_t whole = (bytes + alignment - 1) / alignment * alignment;
-  void* memory = std::aligned_alloc(alignment, whole == 0 ? alignment : whole);
+  return std::aligned_alloc(alignment, whole == 0 ? alignment : whole);
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  void* memory = allocate_or_null(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -29,6 +33,9 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }
+// A sanitizer has these of its own, whose memory would not be ours to free; the standard library's sort asks for it so.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocate_or_null(bytes, kUsual); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return allocate_or_null(bytes, kUsual); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
