@@ -43,6 +43,7 @@ need_program_packages() {
   need_header fmt/format.h libfmt-dev
   need_header nlohmann/json.hpp nlohmann-json3-dev
   need_header CLI/CLI.hpp libcli11-dev
+  need_header boost/beast.hpp libboost-dev
   need_header pcre2.h libpcre2-dev
   need_header utf8proc.h libutf8proc-dev
   need_header editline/readline.h libedit-dev

@@ -66,6 +66,9 @@ struct SampleOptions {
   std::uint64_t seed = 0;  // The same request with the same seed has the same answer, whatever else runs.
 };
 
+// Instead of an answer: one vector for the whole prompt, made of the hidden rows that the head would read.
+enum class Pooling { kNone, kMean, kLast };
+
 struct Request {
   // The prompt: exactly one of these.
   std::optional<std::string> text;      // Taken as it is; special tokens may be spelt out in it.
@@ -82,6 +85,14 @@ struct Request {
   bool ignore_end = false;        // Tokens that end an answer are tokens like any other.
   bool special = false;           // Special tokens in the answer are spelt out.
   std::optional<int> logprobs;    // Report the log-probability of each token, and of this many best ones (0 to 100).
+  std::optional<int> prompt_logprobs;  // The same for the tokens of the prompt, the first of which has none.
+  Pooling embedding = Pooling::kNone;  // Not kNone: nothing is generated; Event::embedding of kFinish has the vector.
+  std::function<void()> on_event;      // Called by the engine's thread when events were put into the stream. Quick.
+};
+
+struct Prompt {
+  std::string text;  // What messages became; empty for a prompt of tokens.
+  std::vector<Token> tokens;
 };
 
 enum class FinishReason {
@@ -95,6 +106,11 @@ std::string_view name_of(FinishReason reason);  // "stop", "length", "cancel", "
 struct ScoredToken {
   Token token = 0;
   double logprob = 0;  // Natural logarithm of the model's own probability, before any sampling option.
+};
+
+struct ScoredChoice {
+  double logprob = 0;
+  std::vector<ScoredToken> alternatives;
 };
 
 struct Usage {
@@ -116,24 +132,23 @@ struct Event {
   Kind kind = Kind::kPrefill;
   int prompt_done = 0;
   int prompt_total = 0;
+  std::vector<ScoredChoice> prompt_scores;  // If asked for, with kPrefill: of the prompt's next tokens, in order.
   Token token = 0;
   std::string text;    // The texts of all events joined are the answer: whole characters, no part of a stop string.
   double logprob = 0;  // If asked for.
   std::vector<ScoredToken> alternatives;  // If asked for: the best ones, best first.
   FinishReason finish = FinishReason::kStop;
-  std::optional<Error> error;  // With kError; with kLength perhaps, where the memory was full.
-  Usage usage;                 // With kFinish.
-};
-
-struct ScoredChoice {
-  double logprob = 0;
-  std::vector<ScoredToken> alternatives;
+  std::optional<Error> error;    // With kError; with kLength perhaps, where the memory was full.
+  std::vector<float> embedding;  // With kFinish, if asked for: of length 1 in the Euclidean norm.
+  Usage usage;                   // With kFinish.
 };
 
 struct Completion {
   std::string text;
   std::vector<Token> tokens;
-  std::vector<ScoredChoice> logprobs;  // One a token, if asked for.
+  std::vector<ScoredChoice> logprobs;       // One a token, if asked for.
+  std::vector<ScoredChoice> prompt_scores;  // One a token of the prompt but its first, if asked for.
+  std::vector<float> embedding;             // If asked for.
   FinishReason finish = FinishReason::kStop;
   Usage usage;
 };
@@ -142,6 +157,9 @@ struct ModelInfo {
   std::string architecture;
   std::string name;
   int vocabulary = 0;
+  int width = 0;                   // Of a hidden row, and so of an embedding.
+  std::string chat_template;       // The file's, or ChatML.
+  std::string bos_text, eos_text;  // How these tokens are spelt; empty if there is none.
   int trained_context = 0;
   int context = 0;  // Most tokens of one sequence here.
   std::int64_t parameters = 0;
@@ -155,6 +173,20 @@ struct ModelInfo {
   SampleOptions sampling;          // llama.cpp's defaults, or what the file recommends.
   std::vector<std::string> notes;  // Sentences worth showing to the user.
   std::vector<std::string> plan;   // How it runs here: instruction set, kernels, threads, memory; a line each.
+};
+
+// What the engine is at and has done; counters count from its opening.
+struct EngineStats {
+  int running = 0;  // Requests that hold memory.
+  int waiting = 0;  // Submitted, work on them has not begun, or they were paused for want of memory.
+  std::size_t cache_bytes = 0, cache_used_bytes = 0;
+  std::uint64_t prompt_tokens = 0;      // Of requests whose prompt is computed.
+  std::uint64_t reused_tokens = 0;      // Of those, not computed again.
+  std::uint64_t computed_tokens = 0;    // All that steps computed.
+  std::uint64_t recomputed_tokens = 0;  // Of those, computed before and given up since.
+  std::uint64_t generated_tokens = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t pauses = 0;  // Times that a request gave its memory to others.
 };
 
 struct Channel;  // What joins a stream to its engine; private.
@@ -198,6 +230,9 @@ class Engine {
 
   Result<std::vector<Token>> tokenize(std::string_view text, bool add_special = true, bool parse_special = true) const;
   std::string detokenize(const std::vector<Token>& tokens, bool special = true) const;
+  // What the request's prompt becomes. To submit it several times, cut it once and set Request::tokens.
+  Result<Prompt> prepare(const Request& request) const;
+  EngineStats stats() const;
   // The prompt text that the request's messages become.
   Result<std::string> render(const Request& request) const;
 

@@ -71,6 +71,8 @@ Result<void> Core::check_request(const Request& request, std::span<const Token> 
                 fmt::format("max_tokens is {}, wanted -1 (as many as fit) or a count", request.max_tokens));
   if (request.logprobs && (*request.logprobs < 0 || *request.logprobs > 100))
     return fail(ErrorCode::kInvalidArgument, fmt::format("logprobs is {}, wanted 0 to 100", *request.logprobs));
+  if (request.prompt_logprobs || request.embedding != Pooling::kNone)
+    return fail(ErrorCode::kUnsupported, "prompt_logprobs and embedding are not there yet");
   if (prompt.empty()) return fail(ErrorCode::kInvalidArgument, "the prompt has no tokens, wanted at least one");
   for (std::size_t i = 0; i < prompt.size(); ++i) {
     if (prompt[i] < 0 || prompt[i] >= parts_.vocabulary)
@@ -188,6 +190,10 @@ void Core::compute(const Plan& planned) {
   }
   if (!done) return;
   for (Task* task : wanting_) deliver(*task);
+  for (const Portion& portion : planned.work) {
+    const Task& task = *live_[static_cast<std::size_t>(portion.entry)];
+    if (!task.answer.finished() && task.request.on_event) task.request.on_event();
+  }
 }
 
 void Core::choose(Task& task, std::span<float> logits) {
@@ -225,6 +231,7 @@ void Core::finish(Task& task, FinishReason reason, std::optional<Error> error) {
   give_up_blocks(task);
   taken_up(task);
   task.answer.finish(reason, std::move(error));
+  if (task.request.on_event) task.request.on_event();
 }
 
 }  // namespace plait

@@ -83,6 +83,13 @@ ModelInfo describe(Loaded& loaded, const Stepper& stepper, const MemoryPlan& mem
   info.architecture = spec.architecture;
   info.name = spec.name;
   info.vocabulary = spec.vocabulary;
+  info.width = spec.dim;
+  info.chat_template = loaded.chat_template;
+  if (loaded.tokenizer) {
+    const Vocabulary& vocabulary = loaded.tokenizer->vocabulary();
+    if (vocabulary.bos >= 0) info.bos_text = loaded.tokenizer->piece(vocabulary.bos, true);
+    if (vocabulary.eos >= 0) info.eos_text = loaded.tokenizer->piece(vocabulary.eos, true);
+  }
   info.trained_context = spec.trained_context;
   info.context = memory.context;
   info.parameters = spec.parameters;
@@ -152,9 +159,9 @@ int Engine::open_streams() const { return state_->core->open_streams(); }
 std::vector<std::vector<std::uint64_t>> Engine::expert_counts() const { return state_->loaded.model->expert_counts(); }
 
 Result<Stream> Engine::submit(Request request) {
-  Result<std::vector<Token>> prompt = prompt_tokens(request, state_->tools());
+  Result<Prompt> prompt = prepare_prompt(request, state_->tools());
   if (!prompt) return fail(prompt.error());
-  return state_->core->submit(std::move(request), std::move(*prompt));
+  return state_->core->submit(std::move(request), std::move(prompt->tokens));
 }
 
 Result<Completion> Engine::generate(Request request, const std::function<void(const Event&)>& watch) {
@@ -190,6 +197,10 @@ std::string Engine::detokenize(const std::vector<Token>& tokens, bool special) c
   for (const Token token : tokens) text += detokenizer.add(token);
   return text + detokenizer.finish();
 }
+
+Result<Prompt> Engine::prepare(const Request& request) const { return prepare_prompt(request, state_->tools()); }
+
+EngineStats Engine::stats() const { return {}; }
 
 Result<std::string> Engine::render(const Request& request) const { return render_prompt(request, state_->tools()); }
 

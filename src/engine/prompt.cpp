@@ -69,21 +69,23 @@ Result<std::string> render_prompt(const Request& request, const PromptTools& too
   return render_template(tools.chat_template, text, options);
 }
 
-Result<std::vector<Token>> prompt_tokens(const Request& request, const PromptTools& tools) {
+Result<Prompt> prepare_prompt(const Request& request, const PromptTools& tools) {
   const int kinds = (request.text ? 1 : 0) + (request.messages ? 1 : 0) + (request.tokens.empty() ? 0 : 1);
   if (kinds != 1)
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("the request has {} kinds of prompt, wanted one of text, messages and tokens", kinds));
-  if (!request.tokens.empty()) return request.tokens;
+  if (!request.tokens.empty()) return Prompt{{}, request.tokens};
   if (tools.tokenizer == nullptr)
     return fail(ErrorCode::kUnsupported, "a prompt of text needs the tokenizer, and the engine was opened without");
-  if (request.text) return encode(*request.text, tools);
-  Result<std::string> rendered = render_prompt(request, tools);
-  if (!rendered) return fail(rendered.error());
-  std::string_view text = *rendered;
+  Result<std::string> text = request.text ? *request.text : render_prompt(request, tools);
+  if (!text) return fail(text.error());
+  std::string_view rest = *text;
   const std::string bos = special_text(*tools.tokenizer, tools.tokenizer->vocabulary().bos);
-  if (tools.tokenizer->adds_bos() && !bos.empty() && text.starts_with(bos)) text.remove_prefix(bos.size());
-  return encode(text, tools);
+  const bool repeats_bos = request.messages && tools.tokenizer->adds_bos() && !bos.empty() && rest.starts_with(bos);
+  if (repeats_bos) rest.remove_prefix(bos.size());
+  Result<std::vector<Token>> tokens = encode(rest, tools);
+  if (!tokens) return fail(tokens.error());
+  return Prompt{std::move(*text), std::move(*tokens)};
 }
 
 }  // namespace plait

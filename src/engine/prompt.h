@@ -21,6 +21,6 @@ Result<std::string> render_prompt(const Request& request, const PromptTools& too
 
 // Exactly one kind of prompt must be given. A text gets what the vocabulary puts around one (BOS); a rendered text
 // that begins with BOS by itself does not get a second one.
-Result<std::vector<Token>> prompt_tokens(const Request& request, const PromptTools& tools);
+Result<Prompt> prepare_prompt(const Request& request, const PromptTools& tools);
 
 }  // namespace plait

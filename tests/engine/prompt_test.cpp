@@ -58,13 +58,13 @@ Request with_messages(std::string messages) {
 
 TEST(Prompt, HasExactlyOneKind) {
   Request request;
-  EXPECT_THAT(prompt_tokens(request, tools("")).error().message, HasSubstr("0 kinds of prompt"));
+  EXPECT_THAT(prepare_prompt(request, tools("")).error().message, HasSubstr("0 kinds of prompt"));
   request.text = "ab";
-  EXPECT_EQ(*prompt_tokens(request, tools("")), (std::vector<Token>{256, 'a', 'b'}));
+  EXPECT_EQ(prepare_prompt(request, tools(""))->tokens, (std::vector<Token>{256, 'a', 'b'}));
   request.tokens = {1, 2};
-  EXPECT_THAT(prompt_tokens(request, tools("")).error().message, HasSubstr("2 kinds of prompt"));
+  EXPECT_THAT(prepare_prompt(request, tools("")).error().message, HasSubstr("2 kinds of prompt"));
   request.text.reset();
-  EXPECT_EQ(*prompt_tokens(request, tools("")), (std::vector<Token>{1, 2}));
+  EXPECT_EQ(prepare_prompt(request, tools(""))->tokens, (std::vector<Token>{1, 2}));
 }
 
 TEST(Prompt, OfFarTooManyBytesIsRefusedUncut) {
@@ -72,14 +72,14 @@ TEST(Prompt, OfFarTooManyBytesIsRefusedUncut) {
   PromptTools tools{&tokenizer, "{{ messages[0].content }}", 10};
   Request request;
   request.text = std::string(10 * 4 * 3 + 11, 'a');  // At least ten tokens: what fits is for the engine to say.
-  EXPECT_TRUE(prompt_tokens(request, tools));
+  EXPECT_TRUE(prepare_prompt(request, tools));
   request.text = std::string(11 * 4 * 3, 'a');
-  EXPECT_THAT(prompt_tokens(request, tools).error().message, HasSubstr("132 bytes, which are at least 11 tokens"));
+  EXPECT_THAT(prepare_prompt(request, tools).error().message, HasSubstr("132 bytes, which are at least 11 tokens"));
   request.messages = R"([{"role":"user","content":")" + *request.text + R"("}])";
   request.text.reset();
-  EXPECT_THAT(prompt_tokens(request, tools).error().message, HasSubstr("room for 10"));
+  EXPECT_THAT(prepare_prompt(request, tools).error().message, HasSubstr("room for 10"));
   tools.context = 0;
-  EXPECT_TRUE(prompt_tokens(request, tools));
+  EXPECT_TRUE(prepare_prompt(request, tools));
 }
 
 TEST(Prompt, ShowsTheTemplateMessagesVariablesAndSpecialTokens) {
@@ -95,8 +95,8 @@ TEST(Prompt, ShowsTheTemplateMessagesVariablesAndSpecialTokens) {
 TEST(Prompt, HasOneBosWhetherTheTemplateWritesItOrNot) {
   const Request request = with_messages(R"([{"role":"user","content":"x"}])");
   const std::vector<Token> expected{256, 'x'};
-  EXPECT_EQ(*prompt_tokens(request, tools("{{ bos_token }}{{ messages[0].content }}")), expected);
-  EXPECT_EQ(*prompt_tokens(request, tools("{{ messages[0].content }}")), expected);
+  EXPECT_EQ(*prepare_prompt(request, tools("{{ bos_token }}{{ messages[0].content }}")), expected);
+  EXPECT_EQ(*prepare_prompt(request, tools("{{ messages[0].content }}")), expected);
 }
 
 TEST(Prompt, IsCutWhereTheLastMessageEndsToContinueIt) {
