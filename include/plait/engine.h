@@ -87,7 +87,8 @@ struct Request {
   std::optional<int> logprobs;    // Report the log-probability of each token, and of this many best ones (0 to 100).
   std::optional<int> prompt_logprobs;  // The same for the tokens of the prompt, the first of which has none.
   Pooling embedding = Pooling::kNone;  // Not kNone: nothing is generated; Event::embedding of kFinish has the vector.
-  std::function<void()> on_event;      // Called by the engine's thread when events were put into the stream. Quick.
+  // Called by the engine's thread for each event, before the stream has it; not after kFinish. It must not wait.
+  std::function<void()> on_event;
 };
 
 struct Prompt {

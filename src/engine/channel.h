@@ -10,8 +10,10 @@
 namespace plait {
 
 struct Channel {
-  Channel(int capacity, std::function<void()> waker, std::atomic<int>& open)
-      : events(static_cast<std::size_t>(capacity)), wake_engine(std::move(waker)), open_streams(open) {}
+  Channel(int capacity, std::function<void()> on_event, std::function<void()> waker, std::atomic<int>& open)
+      : events(static_cast<std::size_t>(capacity), std::move(on_event)),
+        wake_engine(std::move(waker)),
+        open_streams(open) {}
 
   BoundedQueue<Event> events;
   std::atomic<bool> cancelled{false};

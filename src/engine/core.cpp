@@ -19,7 +19,7 @@ struct Core::Task {
        std::atomic<int>& open)
       : request(std::move(asked)),
         tokens(std::move(prompt)),
-        channel(parts.queue_events, std::move(waker), open),
+        channel(parts.queue_events, request.on_event, std::move(waker), open),
         answer(answer_options(parts), channel.events) {}
 
   AnswerOptions answer_options(const CoreParts& parts) const {
@@ -190,10 +190,6 @@ void Core::compute(const Plan& planned) {
   }
   if (!done) return;
   for (Task* task : wanting_) deliver(*task);
-  for (const Portion& portion : planned.work) {
-    const Task& task = *live_[static_cast<std::size_t>(portion.entry)];
-    if (!task.answer.finished() && task.request.on_event) task.request.on_event();
-  }
 }
 
 void Core::choose(Task& task, std::span<float> logits) {
@@ -231,7 +227,6 @@ void Core::finish(Task& task, FinishReason reason, std::optional<Error> error) {
   give_up_blocks(task);
   taken_up(task);
   task.answer.finish(reason, std::move(error));
-  if (task.request.on_event) task.request.on_event();
 }
 
 }  // namespace plait

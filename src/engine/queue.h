@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -15,21 +16,21 @@ namespace plait {
 template <class T>
 class BoundedQueue {
  public:
-  explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
+  // `on_push`, if set, is called for each item by whoever pushed it, before the item can be taken.
+  explicit BoundedQueue(std::size_t capacity, std::function<void()> on_push = {})
+      : capacity_(capacity), on_push_(std::move(on_push)) {}
 
   // False, and the item untouched, if the queue is full.
   bool push(T&& item) {
     const std::lock_guard lock(mutex_);
     if (items_.size() >= capacity_) return false;
-    items_.push_back(std::move(item));
-    ready_.notify_one();
+    put(std::move(item));
     return true;
   }
   // Beyond the capacity if need be: for the one last item that must arrive.
   void push_last(T&& item) {
     const std::lock_guard lock(mutex_);
-    items_.push_back(std::move(item));
-    ready_.notify_one();
+    put(std::move(item));
   }
   std::size_t room() const {
     const std::lock_guard lock(mutex_);
@@ -64,6 +65,11 @@ class BoundedQueue {
   }
 
  private:
+  void put(T&& item) {
+    items_.push_back(std::move(item));
+    ready_.notify_one();
+    if (on_push_) on_push_();
+  }
   std::optional<T> take() {
     if (items_.empty()) return std::nullopt;
     std::optional<T> item(std::move(items_.front()));
@@ -72,6 +78,7 @@ class BoundedQueue {
   }
 
   const std::size_t capacity_;
+  const std::function<void()> on_push_;
   mutable std::mutex mutex_;
   std::condition_variable ready_;
   std::deque<T> items_;

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 
 #include "server/reasoning.h"
@@ -11,8 +10,7 @@
 namespace plait {
 namespace {
 
-// What wakes a handler: an event of any of its streams, or its client's end. Streams may ring after the handler has
-// gone, so they share it.
+// What wakes a handler: an event of any of its streams, or its client's end.
 class Doorbell {
  public:
   void ring() {
@@ -55,7 +53,7 @@ class Run {
   Reply& reply_;
   const GenerateOptions& options_;
   const GenerateSink& sink_;
-  const std::shared_ptr<Doorbell> bell_ = std::make_shared<Doorbell>();
+  Doorbell bell_;
   std::vector<Choice> choices_;
   int open_ = 0;
   std::optional<Error> error_;
@@ -63,21 +61,24 @@ class Run {
 
 Result<void> Run::operator()(std::vector<Request> requests) {
   for (Request& request : requests) {
-    request.on_event = [bell = bell_] { bell->ring(); };
+    request.on_event = [this] { bell_.ring(); };
     Result<Stream> stream = service_.engine.submit(std::move(request));
-    if (!stream) return fail(stream.error());  // Streams that go out of scope are cancelled.
+    if (!stream) {
+      error_ = stream.error();
+      break;
+    }
     choices_.push_back({std::move(*stream), ReasoningSplitter(options_.split_reasoning, options_.starts_in_reasoning)});
     ++open_;
   }
-  reply_.on_gone([bell = bell_] { bell->ring(); });
+  reply_.on_gone([this] { bell_.ring(); });
   const std::chrono::milliseconds patience(service_.keep_alive_ms);
   bool cancelled = false;
-  while (open_ > 0) {
-    if (!bell_->wait(patience) && sink_.keep_alive && !cancelled) sink_.keep_alive();
+  while (open_ > 0) {  // To the last event of each: until then a stream may ring.
     if (!cancelled && (reply_.gone() || error_)) {
       cancelled = true;
       cancel_all();
     }
+    if (!bell_.wait(patience) && sink_.keep_alive && !cancelled) sink_.keep_alive();
     for (int i = 0; i < static_cast<int>(choices_.size()); ++i) drain(i);
   }
   reply_.on_gone({});
@@ -93,7 +94,7 @@ void Run::drain(int choice) {
   Stream& stream = choices_[static_cast<std::size_t>(choice)].stream;
   while (auto event = stream.next_within(0)) {
     hand_over(choice, *event);
-    if (error_ || reply_.gone()) bell_->ring();  // The others are to be cancelled.
+    if (error_ || reply_.gone()) bell_.ring();  // The others are to be cancelled.
   }
 }
 
