@@ -231,6 +231,7 @@ class Engine {
 
   Result<std::vector<Token>> tokenize(std::string_view text, bool add_special = true, bool parse_special = true) const;
   std::string detokenize(const std::vector<Token>& tokens, bool special = true) const;
+  std::string token_bytes(Token token) const;  // As they are: perhaps a part of a character.
   // What the request's prompt becomes. To submit it several times, cut it once and set Request::tokens.
   Result<Prompt> prepare(const Request& request) const;
   EngineStats stats() const;

@@ -198,6 +198,10 @@ std::string Engine::detokenize(const std::vector<Token>& tokens, bool special) c
   return text + detokenizer.finish();
 }
 
+std::string Engine::token_bytes(Token token) const {
+  return state_->loaded.tokenizer ? state_->loaded.tokenizer->piece(token, true) : std::string();
+}
+
 Result<Prompt> Engine::prepare(const Request& request) const { return prepare_prompt(request, state_->tools()); }
 
 EngineStats Engine::stats() const { return {}; }

@@ -25,6 +25,7 @@ std::string new_id(std::string_view prefix);  // "chatcmpl-" and 24 random lette
 // A table of routes; Server asks it for each request. 404 and 405 in the dialect's shape.
 class Router {
  public:
+  // A path that ends in "/*" stands for all below it that have no route of their own.
   void add(std::string method, std::string path, Handler handler);
   // Calls the handler, or answers that there is none.
   void handle(const HttpRequest& request, Reply& reply) const;
@@ -36,6 +37,9 @@ class Router {
   };
   std::vector<Route> routes_;
 };
+
+// What a route's "*" stands for in this path, its %-escapes decoded.
+std::string rest_of_path(const HttpRequest& request, std::string_view route);
 
 // All routes of a service, which must outlive the router.
 void add_openai_routes(Router& router, Service& service);        // /v1/chat/completions, /v1/completions, ...
