@@ -47,7 +47,7 @@ T wait_for_change(const std::atomic<T>& value, T old) {
 ThreadPool::ThreadPool(ThreadPlan plan)
     : plan_(std::move(plan)),
       threads_(plan_.threads),
-      claimed_(static_cast<std::size_t>((threads_ + kWordBits - 1) / kWordBits)) {
+      claimed_(static_cast<std::size_t>((threads_ * kMostEach + kWordBits - 1) / kWordBits)) {
   check(threads_ >= 1, "a thread pool has at least its caller");
   check(plan_.places.empty() || plan_.places.size() == static_cast<std::size_t>(threads_), "each worker has a place");
   for (auto& word : claimed_) word.store(~std::uint64_t{0}, std::memory_order_relaxed);
@@ -66,25 +66,33 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::run(const std::function<void(int, int)>& work, Sharing sharing) {
+  const auto body = [&work](int share, int shares, int) { work(share, shares); };
+  run_shares(1, std::ref(body), sharing);  // By reference: a copy would be allocated.
+}
+
+void ThreadPool::run_shares(int each, const ShareBody& work, Sharing sharing) {
+  check(each >= 1 && each <= kMostEach, "a worker has a few shares");
   const FloatMode mode;
   if (threads_ == 1) {
-    work(0, 1);
+    work(0, 1, 0);
     return;
   }
+  const int shares = threads_ * each;
   work_ = &work;
+  each_.store(each, std::memory_order_relaxed);
   sharing_.store(sharing, std::memory_order_relaxed);
-  remaining_.store(threads_, std::memory_order_relaxed);
-  begin_shares();
+  remaining_.store(shares, std::memory_order_relaxed);
+  begin_shares(shares);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
   do_shares(0);
   for (int left = remaining_.load(std::memory_order_acquire); left != 0;) left = wait_for_change(remaining_, left);
 }
 
-// A worker that comes late, having seen an older generation, may claim its share from here on: all else is in place.
-void ThreadPool::begin_shares() {
+// A worker that comes late, having seen an older generation, may claim a share from here on: all else is in place.
+void ThreadPool::begin_shares(int count) {
   for (std::size_t i = 0; i < claimed_.size(); ++i) {
-    const int shares = threads_ - static_cast<int>(i) * kWordBits;
+    const int shares = count - static_cast<int>(i) * kWordBits;
     const std::uint64_t none = shares >= kWordBits ? 0 : ~std::uint64_t{0} << (shares > 0 ? shares : 0);
     claimed_[i].store(none, std::memory_order_release);
   }
@@ -97,18 +105,28 @@ bool ThreadPool::claim(int share) {
   return (word.fetch_or(bit, std::memory_order_acq_rel) & bit) == 0;
 }
 
-// Its own share, then those that nobody has begun. A call ends only when every claimed share is done, so work_ is that
+// Its own shares, then those that nobody has begun. A call ends only when every claimed share is done, so work_ is that
 // of the claim.
 void ThreadPool::do_shares(int own) {
-  int done = 0;
-  for (int i = 0; i < threads_; ++i) {
-    if (i > 0 && sharing_.load(std::memory_order_relaxed) == Sharing::kOwn) break;
-    const int share = own + i < threads_ ? own + i : own + i - threads_;
-    if (!claim(share)) continue;
-    (*work_)(share, threads_);
-    ++done;
+  int done = do_shares_of(own, false, own);
+  for (int i = 1; i < threads_; ++i) {
+    if (sharing_.load(std::memory_order_relaxed) == Sharing::kOwn) break;
+    done += do_shares_of(own + i < threads_ ? own + i : own + i - threads_, true, own);
   }
   if (done > 0 && remaining_.fetch_sub(done, std::memory_order_acq_rel) == done) remaining_.notify_one();
+}
+
+// Who comes late may read an older number of shares, and then finds all of them claimed or claims what is there.
+int ThreadPool::do_shares_of(int owner, bool backwards, int worker) {
+  const int each = each_.load(std::memory_order_relaxed);
+  int done = 0;
+  for (int i = 0; i < each; ++i) {
+    const int share = owner * each + (backwards ? each - 1 - i : i);
+    if (!claim(share)) continue;
+    (*work_)(share, threads_* each_.load(std::memory_order_relaxed), worker);
+    ++done;
+  }
+  return done;
 }
 
 KeptThread ThreadPool::keep_caller() const {
@@ -126,13 +144,12 @@ void ThreadPool::worker_loop(int worker) {
   }
 }
 
-void ThreadPool::parallel_for(int count, const std::function<void(int, int, int)>& body, Sharing sharing) {
-  run(
-      [&](int share, int shares) {
-        const auto [begin, end] = share_of(count, share, shares);
-        if (begin < end) body(begin, end, share);
-      },
-      sharing);
+void ThreadPool::parallel_for(int count, const std::function<void(int, int, int)>& body, Sharing sharing, int each) {
+  const auto share = [&](int i, int shares, int worker) {
+    const auto [begin, end] = share_of(count, i, shares);
+    if (begin < end) body(begin, end, worker);
+  };
+  run_shares(each, std::ref(share), sharing);
 }
 
 }  // namespace plait

@@ -21,12 +21,14 @@ constexpr PieceRange share_of(int count, int i, int n) {
 }
 
 // The caller is one of the workers; the others spin for a while after each call, then sleep. One caller at a time.
-// Work is cut into one share a worker. A share whose worker has not begun when another has finished its own is done by
-// that other: where the system runs something else on a worker's core, nobody waits for that worker to begin.
-// Every thread that computes has flush-to-zero off and rounds to nearest; the caller's own mode is restored after each
-// call.
+// Work is cut into as many shares for each worker as the call says, one unless told. A share that its worker has not
+// begun when another has finished its own is done by that other: where the system runs something else on a worker's
+// core, nobody waits for more than the share that worker has begun. Every thread that computes has flush-to-zero off
+// and rounds to nearest; the caller's own mode is restored after each call.
 class ThreadPool {
  public:
+  static constexpr int kMostEach = 8;  // Shares a worker.
+
   // Who may do a share: any worker that has time, or only its own (so that memory it writes first lies near it).
   enum class Sharing { kAny, kOwn };
 
@@ -49,20 +51,27 @@ class ThreadPool {
   // must not wait for another one. Must not be nested.
   void run(const std::function<void(int share, int shares)>& work, Sharing sharing = Sharing::kAny);
 
-  // Cuts [0, count) by share_of() and calls body(begin, end, share) for shares that are not empty.
-  void parallel_for(int count, const std::function<void(int begin, int end, int share)>& body,
-                    Sharing sharing = Sharing::kAny);
+  // The same with `each` shares a worker: worker i's own are [i * each, (i + 1) * each), done in order; others take
+  // them from the end. `worker` is who does the share.
+  using ShareBody = std::function<void(int share, int shares, int worker)>;
+  void run_shares(int each, const ShareBody& work, Sharing sharing = Sharing::kAny);
+
+  // Cuts [0, count) by share_of() and calls body(begin, end, worker) for shares that are not empty.
+  void parallel_for(int count, const std::function<void(int begin, int end, int worker)>& body,
+                    Sharing sharing = Sharing::kAny, int each = 1);
 
  private:
   void worker_loop(int worker);
   void do_shares(int own);
   bool claim(int share);
-  void begin_shares();
+  int do_shares_of(int owner, bool backwards, int worker);
+  void begin_shares(int count);
 
   ThreadPlan plan_;
   int threads_;
   std::vector<std::thread> workers_;
-  const std::function<void(int, int)>* work_ = nullptr;
+  const ShareBody* work_ = nullptr;
+  std::atomic<int> each_{1};
   std::atomic<Sharing> sharing_{Sharing::kAny};
   alignas(64) std::atomic<std::uint32_t> generation_{0};
   alignas(64) std::atomic<int> remaining_{0};  // Shares that are not done.

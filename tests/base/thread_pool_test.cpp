@@ -16,20 +16,47 @@ namespace {
 TEST(ThreadPool, DoesEveryPieceOnceByTheFixedCut) {
   for (int threads = 1; threads <= 5; ++threads) {
     ThreadPool pool(threads);
-    for (const int count : {0, 1, 2, 7, 1000}) {
-      std::vector<std::atomic<int>> owner(static_cast<std::size_t>(count));
-      for (auto& o : owner) o = -1;
-      pool.parallel_for(count, [&](int begin, int end, int worker) {
-        for (int i = begin; i < end; ++i) EXPECT_EQ(owner[static_cast<std::size_t>(i)].exchange(worker), -1);
-      });
-      for (int i = 0; i < count; ++i) {
-        const int worker = owner[static_cast<std::size_t>(i)];
-        ASSERT_GE(worker, 0);
-        EXPECT_GE(i, count * worker / threads);
-        EXPECT_LT(i, count * (worker + 1) / threads);
+    for (const int each : {1, 3, ThreadPool::kMostEach}) {
+      for (const int count : {0, 1, 2, 7, 1000}) {
+        std::vector<std::atomic<int>> done(static_cast<std::size_t>(count));
+        std::atomic<int> shares_done{0};
+        pool.run_shares(each, [&](int share, int shares, int worker) {
+          ++shares_done;
+          EXPECT_EQ(shares, threads == 1 ? 1 : threads * each);
+          EXPECT_TRUE(worker >= 0 && worker < threads);
+          const PieceRange range = share_of(count, share, shares);
+          for (int i = range.begin; i < range.end; ++i) ++done[static_cast<std::size_t>(i)];
+        });
+        EXPECT_EQ(shares_done, threads == 1 ? 1 : threads * each);
+        for (const auto& times : done) EXPECT_EQ(times, 1);
       }
     }
   }
+}
+
+TEST(ThreadPool, CutsARangeAmongItsWorkers) {
+  ThreadPool pool(3);
+  std::vector<std::atomic<int>> done(1000);
+  pool.parallel_for(
+      1000,
+      [&](int begin, int end, int worker) {
+        EXPECT_TRUE(begin < end && worker >= 0 && worker < 3);
+        for (int i = begin; i < end; ++i) ++done[static_cast<std::size_t>(i)];
+      },
+      ThreadPool::Sharing::kAny, 4);
+  for (const auto& times : done) EXPECT_EQ(times, 1);
+}
+
+TEST(ThreadPool, LetsOthersTakeWhatAHeldUpWorkerHasNotBegun) {
+  ThreadPool pool(2);
+  if (pool.threads() < 2) GTEST_SKIP() << "one thread only";
+  std::atomic<int> done{0};
+  pool.run_shares(4, [&](int share, int shares, int) {
+    // Whoever has share 0 is held up until all the others are done, three of its own among them.
+    while (share == 0 && done.load() < shares - 1) std::this_thread::yield();
+    ++done;
+  });
+  EXPECT_EQ(done, 8);
 }
 
 TEST(ThreadPool, RunsManyShortCallsInARow) {

@@ -1,5 +1,5 @@
 // CpuBackend: projections of one input, and the gated feed-forward. Tile pairs of all matrices of a call are numbered
-// through, and worker i of n takes pairs [N i / n, N (i + 1) / n): one contiguous stream each. With several memory
+// through, and share i of n has pairs [N i / n, N (i + 1) / n): one contiguous stream each. With several memory
 // nodes each matrix is cut by itself, as it was when it was packed.
 #include <algorithm>
 #include <cmath>
@@ -35,6 +35,14 @@ void linear_vector(Tensor x, const Projection& p) {
     if (p.bias != nullptr) y += *vector_of(p.bias);
     p.out.host().row(t)[0] = y;
   }
+}
+
+// How many shares a worker has of a product's pairs: several, so that who is held up has little begun; but none of a
+// few microseconds. Panels are for many tokens: their shares are long anyway, and smaller ones would cut panels up.
+int shares_each(const LinearJob& job, int pairs, int workers) {
+  constexpr int kLeastPairs = 4;
+  if (job.args.tokens >= job.plan.kernel->panel_from) return 1;
+  return std::clamp(pairs / workers / kLeastPairs, 1, ThreadPool::kMostEach);
 }
 
 }  // namespace
@@ -111,17 +119,17 @@ void CpuBackend::linear(Tensor x, std::span<const Projection> projections) {
 void CpuBackend::run_jobs(std::span<const LinearJob> jobs, const LinearScratch& scratch) {
   int pairs = 0;
   for (const LinearJob& job : jobs) pairs += job.pairs;
-  const auto body = [&](int worker, int workers) {
-    const PieceRange all = share_of(pairs, worker, workers);
+  const auto body = [&](int share, int shares, int worker) {
+    const PieceRange all = share_of(pairs, share, shares);
     int first = 0;  // The number of the job's first pair.
     for (const LinearJob& job : jobs) {
       PieceRange own{std::max(all.begin - first, 0), std::min(all.end - first, job.pairs)};
-      if (by_node()) own = share_of(job.pairs, worker, workers);  // What load() laid on the worker's node.
+      if (by_node()) own = share_of(job.pairs, share, shares);  // What load() laid on the worker's node.
       if (own.begin < own.end) run_job(job, own.begin, own.end, scratch.own(worker));
       first += job.pairs;
     }
   };
-  pool_.run(std::ref(body));
+  pool_.run_shares(shares_each(jobs.front(), pairs, threads()), std::ref(body));
 }
 
 void CpuBackend::glu(const GluArgs& args) {
@@ -151,7 +159,8 @@ void CpuBackend::run_glu(const GluArgs& args, const LinearJob* gate, const Linea
   const auto body = [&](int begin, int end, int worker) {
     run_glu_pairs(job, begin, end, scratch.own(worker), scratch.up(worker));
   };
-  pool_.parallel_for((gate != nullptr ? gate : up)->pairs, std::ref(body));
+  const LinearJob& any = gate != nullptr ? *gate : *up;
+  pool_.parallel_for(any.pairs, std::ref(body), ThreadPool::Sharing::kAny, shares_each(any, any.pairs, threads()));
 }
 
 }  // namespace plait
