@@ -20,6 +20,7 @@ using Json = nlohmann::ordered_json;
 class Fields {
  public:
   explicit Fields(std::string_view body);
+  explicit Fields(const std::string& body) : Fields(std::string_view(body)) {}  // Text, and no JSON string.
   explicit Fields(Json object, std::string prefix = {});  // Of an object inside: keys are named "options.seed".
 
   std::optional<std::string> string(std::string_view key);
