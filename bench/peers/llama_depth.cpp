@@ -3,9 +3,10 @@
 //
 //   g++ -O2 -std=c++17 llama_depth.cpp -I LLAMA/include -I LLAMA/ggml/include -L LIBRARIES -lllama -lggml -lggml-base
 //   ./a.out MODEL DEPTH THREADS GENERATE         prints tokens/s of ROUNDS = 3 rounds
+#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "llama.h"
@@ -33,7 +34,13 @@ bool decode(llama_context* context, const std::vector<llama_token>& tokens, int 
 
 int main(int argc, char** argv) {
   if (argc != 5) return std::fprintf(stderr, "usage: llama_depth MODEL DEPTH THREADS GENERATE\n"), 2;
-  const int depth = std::atoi(argv[2]), threads = std::atoi(argv[3]), generate = std::atoi(argv[4]);
+  int numbers[3] = {};  // Depth, threads, tokens to generate.
+  for (int i = 0; i < 3; ++i) {
+    const char* text = argv[2 + i];
+    const char* end = text + std::strlen(text);
+    if (std::from_chars(text, end, numbers[i]).ptr != end) return std::fprintf(stderr, "%s is no number\n", text), 2;
+  }
+  const auto [depth, threads, generate] = numbers;
   llama_log_set([](ggml_log_level, const char*, void*) {}, nullptr);
   llama_backend_init();
   llama_model* model = llama_model_load_from_file(argv[1], llama_model_default_params());
