@@ -139,6 +139,7 @@ struct Event {
   double logprob = 0;  // If asked for.
   std::vector<ScoredToken> alternatives;  // If asked for: the best ones, best first.
   FinishReason finish = FinishReason::kStop;
+  std::string stop;              // With kStop: which of Request::stop it was; empty for an end token.
   std::optional<Error> error;    // With kError; with kLength perhaps, where the memory was full.
   std::vector<float> embedding;  // With kFinish, if asked for: of length 1 in the Euclidean norm.
   Usage usage;                   // With kFinish.
@@ -162,7 +163,8 @@ struct ModelInfo {
   std::string chat_template;       // The file's, or ChatML.
   std::string bos_text, eos_text;  // How these tokens are spelt; empty if there is none.
   int trained_context = 0;
-  int context = 0;  // Most tokens of one sequence here.
+  int context = 0;        // Most tokens of one sequence here.
+  int max_sequences = 0;  // Most that run together.
   std::int64_t parameters = 0;
   std::size_t weight_bytes = 0;       // In memory.
   std::size_t step_weight_bytes = 0;  // Of the file, read to compute one token.

@@ -61,6 +61,7 @@ std::string StopMatcher::add(std::string_view text) {
     }
     if (longest == 0) continue;
     stopped_ = true;
+    found_ = shown.substr(shown.size() - longest);
     shown.resize(shown.size() - longest);
     return shown;
   }

@@ -22,6 +22,7 @@ class StopMatcher {
   std::string add(std::string_view text);  // What may be shown now. Nothing once stopped.
   std::string finish();                    // What was held back, at the end of a text that was not stopped.
   bool stopped() const { return stopped_; }
+  const std::string& found() const { return found_; }  // The stop string that ended the text; empty if none did.
 
  private:
   struct Automaton {  // Knuth, Morris and Pratt.
@@ -31,7 +32,7 @@ class StopMatcher {
     void advance(char byte);
   };
   std::vector<Automaton> automata_;
-  std::string held_;
+  std::string held_, found_;
   bool stopped_ = false;
 };
 

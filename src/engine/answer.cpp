@@ -49,6 +49,7 @@ void Answer::finish(FinishReason reason, std::optional<Error> error) {
   event.kind = Event::Kind::kFinish;
   if (detokenizer_) event.text = matcher_.add(detokenizer_->finish()) + matcher_.finish();
   event.finish = reason;
+  if (reason == FinishReason::kStop) event.stop = matcher_.found();
   event.error = std::move(error);
   event.usage = usage();
   events_.push_last(std::move(event));

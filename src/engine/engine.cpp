@@ -131,6 +131,7 @@ Result<Engine> Engine::open(const EngineOptions& options) {
   if (!stepper) return fail(stepper.error());
 
   ModelInfo info = describe(*loaded, *stepper, *memory);
+  info.max_sequences = std::min(options.max_sequences, options.step_tokens);
   auto state = std::make_unique<State>(State{std::move(*loaded), std::move(*stepper), std::move(info), nullptr});
   State* stable = state.get();
   try {
@@ -143,7 +144,7 @@ Result<Engine> Engine::open(const EngineOptions& options) {
                   .vocabulary = state->info.vocabulary,
                   .context = state->info.context,
                   .step_tokens = options.step_tokens,
-                  .max_sequences = std::min(options.max_sequences, options.step_tokens),
+                  .max_sequences = state->info.max_sequences,
                   .queue_requests = options.queue_requests,
                   .queue_events = options.queue_events});
   } catch (const std::system_error& error) {

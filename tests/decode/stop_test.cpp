@@ -16,6 +16,7 @@ using testing::HasSubstr;
 struct Outcome {
   std::string shown;
   bool stopped = false;
+  std::string found = {};
   bool operator==(const Outcome&) const = default;
 };
 
@@ -27,7 +28,7 @@ Outcome slow_search(const std::string& text, const std::vector<std::string>& sto
     for (const std::string& stop : stops) {
       if (seen.ends_with(stop)) longest = std::max(longest, stop.size());
     }
-    if (longest > 0) return {std::string(seen.substr(0, end - longest)), true};
+    if (longest > 0) return {std::string(seen.substr(0, end - longest)), true, std::string(seen.substr(end - longest))};
   }
   return {text, false};
 }
@@ -38,6 +39,7 @@ Outcome feed(const std::vector<std::string>& pieces, const std::vector<std::stri
   Outcome outcome;
   for (const std::string& piece : pieces) outcome.shown += matcher.add(piece);
   outcome.stopped = matcher.stopped();
+  outcome.found = matcher.found();
   outcome.shown += matcher.finish();
   return outcome;
 }
@@ -51,14 +53,14 @@ TEST(StopMatcher, EndsTheTextBeforeTheFirstCompleteStopString) {
   const Case cases[] = {
       {"hello", {}, {"hello", false}},
       {"", {"x"}, {"", false}},
-      {"one\nUser: two", {"\nUser:"}, {"one", true}},
+      {"one\nUser: two", {"\nUser:"}, {"one", true, "\nUser:"}},
       {"one\nUser", {"\nUser:"}, {"one\nUser", false}},  // Held back, shown at the end.
-      {"aaab", {"aab"}, {"a", true}},                    // The matcher goes back into what it matched.
-      {"abcd", {"abcdx", "bc"}, {"a", true}},
-      {"abcd", {"d", "cd", "bcd"}, {"a", true}},  // At the same place: the longest.
-      {"x\xe2\x82\xacy", {"\xe2\x82\xac"}, {"x", true}},
+      {"aaab", {"aab"}, {"a", true, "aab"}},             // The matcher goes back into what it matched.
+      {"abcd", {"abcdx", "bc"}, {"a", true, "bc"}},
+      {"abcd", {"d", "cd", "bcd"}, {"a", true, "bcd"}},  // At the same place: the longest.
+      {"x\xe2\x82\xacy", {"\xe2\x82\xac"}, {"x", true, "\xe2\x82\xac"}},
       {"x\xe2\x82\xadx", {"\xe2\x82\xac"}, {"x\xe2\x82\xadx", false}},
-      {"stop", {"stop"}, {"", true}},
+      {"stop", {"stop"}, {"", true, "stop"}},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(feed({c.text}, c.stops), c.expected) << c.text;

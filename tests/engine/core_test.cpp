@@ -94,6 +94,7 @@ TEST(Core, StopsBeforeAStopStringThatSpansTokens) {
     const std::size_t found = text.find(request.stop[1]);
     EXPECT_EQ(all.text, text.substr(0, found));
     EXPECT_EQ(all.finish.finish, FinishReason::kStop);
+    EXPECT_EQ(all.finish.stop, request.stop[1]);
   }
 }
 
@@ -104,6 +105,7 @@ TEST(Core, EndsAtAnEndTokenUnlessToldOtherwise) {
   Stream stream = bench.submit(request);
   const Collected ended = collect(stream);
   EXPECT_EQ(ended.finish.finish, FinishReason::kStop);
+  EXPECT_EQ(ended.finish.stop, "");
   EXPECT_TRUE(ended.tokens.empty());
   EXPECT_EQ(ended.finish.usage.generated_tokens, 0);
   request.ignore_end = true;

@@ -119,6 +119,18 @@ TEST_F(EngineOnATinyModel, TakesTextAndMessages) {
   EXPECT_TRUE(from_text->tokens.empty());
 }
 
+TEST_F(EngineOnATinyModel, TellsTheBytesOfATokenThatIsNoWholeCharacter) {
+  auto engine = Engine::open(tiny());
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto tokens = engine->tokenize("\xe2\x82\xac", false);
+  ASSERT_TRUE(tokens) << tokens.error().message;
+  std::string bytes;
+  for (const Token token : *tokens) bytes += engine->token_bytes(token);
+  EXPECT_EQ(bytes, "\xe2\x82\xac");
+  EXPECT_EQ(engine->token_bytes(-1), "");
+  EXPECT_EQ(engine->token_bytes(engine->info().vocabulary), "");
+}
+
 TEST_F(EngineOnATinyModel, DescribesItself) {
   auto engine = Engine::open(tiny());
   ASSERT_TRUE(engine) << engine.error().message;
@@ -126,6 +138,7 @@ TEST_F(EngineOnATinyModel, DescribesItself) {
   EXPECT_EQ(info.architecture, "llama");
   EXPECT_EQ(info.vocabulary, 384);
   EXPECT_EQ(info.context, 300);
+  EXPECT_EQ(info.max_sequences, 64);
   EXPECT_EQ(info.threads, 1);
   EXPECT_EQ(info.activations, 8);
   EXPECT_FALSE(info.isa.empty());

@@ -95,8 +95,8 @@ TEST(Prompt, ShowsTheTemplateMessagesVariablesAndSpecialTokens) {
 TEST(Prompt, HasOneBosWhetherTheTemplateWritesItOrNot) {
   const Request request = with_messages(R"([{"role":"user","content":"x"}])");
   const std::vector<Token> expected{256, 'x'};
-  EXPECT_EQ(*prepare_prompt(request, tools("{{ bos_token }}{{ messages[0].content }}")), expected);
-  EXPECT_EQ(*prepare_prompt(request, tools("{{ messages[0].content }}")), expected);
+  EXPECT_EQ(prepare_prompt(request, tools("{{ bos_token }}{{ messages[0].content }}"))->tokens, expected);
+  EXPECT_EQ(prepare_prompt(request, tools("{{ messages[0].content }}"))->tokens, expected);
 }
 
 TEST(Prompt, IsCutWhereTheLastMessageEndsToContinueIt) {
