@@ -75,6 +75,7 @@ void add_make(CLI::App& app, Context& context);
 void add_pull(CLI::App& app, Context& context);
 void add_render(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
+void add_serve(CLI::App& app, Context& context);
 void add_tokenize(CLI::App& app, Context& context);
 void add_values(CLI::App& app, Context& context);
 

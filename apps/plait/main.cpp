@@ -26,6 +26,7 @@ using AddCommand = void (*)(CLI::App& app, Context& context);
 constexpr AddCommand kCommands[] = {
     // use
     add_run,
+    add_serve,
     add_pull,
     add_inspect,
     add_bench,
@@ -108,6 +109,15 @@ void give_up_without_memory() {
   _exit(kExitFailed);
 }
 
+// llama-server's short name of a flag has two letters, which a short name cannot have here.
+void know_np(int argc, char** argv) {
+  static char parallel[] = "--parallel";
+  if (argc < 2 || std::string_view(argv[1]) != "serve") return;
+  for (int i = 2; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "-np") argv[i] = parallel;
+  }
+}
+
 int run_program(int argc, char** argv) {
   hold_standard_descriptors();
   Context context;
@@ -125,6 +135,7 @@ int run_program(int argc, char** argv) {
       "  plait run smollm2 -p \"Why is the sky blue?\"");
   for (const AddCommand add : kCommands) add(app, context);
 
+  know_np(argc, argv);
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   try {
     app.parse(argc, argv);

@@ -8,9 +8,9 @@
 #include "answer.h"
 #include "chat.h"
 #include "commands.h"
+#include "engine_options.h"
 #include "id_list.h"
 #include "model_options.h"
-#include "model_store.h"
 #include "progress.h"
 
 namespace plait {
@@ -26,35 +26,6 @@ struct RunOptions {
   std::optional<int> top_k, repeat_last_n;
   std::vector<std::string> stop;
 };
-
-CacheType cache_type(const std::string& name) {
-  if (name == "f32") return CacheType::kF32;
-  return name == "bf16" ? CacheType::kBF16 : CacheType::kF16;
-}
-
-Result<EngineOptions> engine_options(const RunOptions& options) {
-  const CommonOptions& common = options.common;
-  Result<LoadOptions> load = load_options(common, options.model);
-  if (!load) return fail(load.error());
-  EngineOptions engine;
-  engine.model = load->path;
-  engine.threads = common.threads;
-  engine.isa = common.isa;
-  engine.pin_threads = common.pin;
-  engine.activations = common.activations;
-  engine.context = common.context_size;
-  engine.cache_bytes = common.memory_bytes;
-  engine.cache_type_k = cache_type(common.cache_type_k);
-  engine.cache_type_v = cache_type(common.cache_type_v);
-  engine.step_tokens = common.batch_size;
-  engine.max_sequences = 1;
-  engine.check_values = common.check;
-  engine.repack_cache = common.repack_cache;
-  engine.use_mmap = common.map_file;
-  engine.lock_memory = common.lock_memory;
-  engine.load_progress = load->progress;
-  return engine;
-}
 
 SampleOptions sampling(const RunOptions& options, SampleOptions sample) {
   sample.temp = options.temp.value_or(sample.temp);
@@ -148,18 +119,13 @@ Result<void> run(const RunOptions& options, Context& context) {
   const bool chats = !options.prompt && !options.file;
   if (chats && options.json) return context.usage("run: --json wants a prompt, by -p or -f");
   if (chats && options.raw) return context.usage("run: --no-chat wants a prompt, by -p or -f");
-  const Result<EngineOptions> with = engine_options(options);
+  Result<EngineOptions> with = engine_options(options.common, options.model);
   if (!with) return fail(with.error());
+  with->max_sequences = 1;
   Result<Engine> engine = Engine::open(*with);
   if (!engine) return fail(engine.error());
-  print_notes(engine->info().notes);
   const double load_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - context.start).count();
-  if (options.common.verbose) {
-    const ModelInfo& info = engine->info();
-    fmt::print(stderr, "plait: {} on {} threads with {}, activations of {} bits, context {}, loaded in {:.2f} s\n",
-               info.architecture, info.threads, info.isa, info.activations, info.context, load_s);
-    for (const std::string& line : info.plan) fmt::print(stderr, "plait: {}\n", line);
-  }
+  print_engine(options.common, engine->info(), load_s);
   Request request;
   request.sampling = sampling(options, engine->info().sampling);
   request.max_tokens = options.max_tokens;

@@ -28,8 +28,10 @@ struct EngineOptions {
   // Most tokens of one sequence, prompt and answer together. None: as trained, at most 4096, less where memory is
   // short. 0: as trained.
   std::optional<int> context;
-  // Bytes for what sequences remember. None: what one sequence of `context` tokens needs, at most half of free memory.
+  // Bytes for what sequences remember. None: what `cache_sequences` of `context` tokens need, at most half of free
+  // memory, where one of them must fit.
   std::optional<std::size_t> cache_bytes;
+  int cache_sequences = 1;
   CacheType cache_type_k = CacheType::kF16, cache_type_v = CacheType::kF16;
   int step_tokens = 512;     // Most tokens of one step; long prompts are computed in pieces of this size.
   int max_sequences = 64;    // That run together; others wait. At most step_tokens.

@@ -38,6 +38,7 @@ Result<void> check_options(const EngineOptions& options) {
   if (options.model.empty()) return fail(ErrorCode::kInvalidArgument, "model is empty, wanted a path");
   const Bound bounds[] = {{"threads", options.threads, 0, 1024},
                           {"context", options.context.value_or(0), 0, 1 << 24},
+                          {"cache_sequences", options.cache_sequences, 1, 1 << 16},
                           {"step_tokens", options.step_tokens, 1, 1 << 16},
                           {"max_sequences", options.max_sequences, 1, 1 << 16},
                           {"queue_requests", options.queue_requests, 1, 1 << 20},
@@ -122,6 +123,7 @@ Result<Engine> Engine::open(const EngineOptions& options) {
   const MemoryRequest request{
       .context = options.context,
       .cache_bytes = options.cache_bytes,
+      .welcome_sequences = options.cache_sequences,
       .scratch_bytes = Stepper::scratch_bytes(*loaded->model, *loaded->backend, options.step_tokens)};
   Result<MemoryPlan> memory = plan_memory(loaded->model->spec(), request, available_memory(), &loaded->notes);
   if (!memory) return fail(memory.error());

@@ -34,7 +34,8 @@ Result<MemoryPlan> plan_memory(const ModelSpec& spec, const MemoryRequest& reque
   const std::size_t allowed = request.cache_bytes.value_or(free_bytes / 2);
   const std::size_t each = cost.context(plan.context);  // The greatest size_t if it is more than that.
   if (each <= allowed / sequences) {
-    plan.cache_bytes = request.cache_bytes.value_or(each * sequences);
+    const std::size_t welcome = std::max(sequences, static_cast<std::size_t>(std::max(request.welcome_sequences, 1)));
+    plan.cache_bytes = request.cache_bytes.value_or(each <= allowed / welcome ? each * welcome : allowed);
   } else {
     const int fitting = cost.tokens_that_fit(allowed / sequences);
     const std::string numbers =

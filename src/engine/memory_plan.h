@@ -15,7 +15,8 @@ struct MemoryRequest {
   std::optional<int> context;              // None: min(trained, 4096). 0: as trained.
   std::optional<std::size_t> cache_bytes;  // None: what the context needs, at most half of what is free.
   int sequences = 1;                       // That are to have a whole context each.
-  std::size_t scratch_bytes = 0;           // Taken beside, for the steps themselves.
+  int welcome_sequences = 1;      // Without cache_bytes: room for so many, as far as half of what is free goes.
+  std::size_t scratch_bytes = 0;  // Taken beside, for the steps themselves.
 };
 
 struct MemoryPlan {

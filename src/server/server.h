@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,11 +23,14 @@ struct ServerOptions {
   std::size_t max_header_bytes = 16 << 10;  // Beyond: 431.
   std::size_t max_body_bytes = 4 << 20;     // Beyond: 413.
   std::size_t max_bodies_bytes = 16 << 20;  // Of all requests together; beyond: 429.
-  int read_timeout_ms = 10'000;             // For a whole header, and for a body between two of its parts.
-  int body_timeout_ms = 60'000;             // For a whole body.
-  int write_timeout_ms = 30'000;            // Without a byte taken by the client.
-  int idle_timeout_ms = 60'000;             // Between two requests of a connection.
-  int grace_ms = 10'000;                    // After stop(), before what runs is cancelled.
+  // For a whole header, so that a slow client has its answer within ten seconds; and for a body, which has a second
+  // more for each 64 KiB of it that have come.
+  int read_timeout_ms = 9'000;
+  int body_timeout_ms = 60'000;              // For a whole body, however it comes.
+  int write_timeout_ms = 30'000;             // Without a byte taken by the client.
+  int idle_timeout_ms = 60'000;              // Between two requests of a connection.
+  int grace_ms = 10'000;                     // After stop(), before what runs is cancelled.
+  std::function<void(int status)> on_reply;  // Called for each reply, on the server's thread.
 };
 
 class Server {
