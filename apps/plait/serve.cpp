@@ -64,9 +64,9 @@ void allow_descriptors(int connections) {
 }
 
 void add_routes(Router& router, Service& service) {
-  router.add("GET", "/health",
-             [](const HttpRequest&, Reply& reply) { reply.send(200, kJsonType, R"({"status":"ok"})"); });
-  (void)service;  // add_X_routes(router, service) of server/service.h, a line each.
+  add_anthropic_routes(router, service);
+  add_ollama_routes(router, service);
+  add_llama_server_routes(router, service);
 }
 
 Result<void> serve(const ServeOptions& options, Context& context) {

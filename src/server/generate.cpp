@@ -10,6 +10,11 @@
 namespace plait {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+// Events of one choice that are handed over before the others, the client and the clock are looked after.
+constexpr int kAtOnce = 8;
+
 // What wakes a handler: an event of any of its streams, or its client's end.
 class Doorbell {
  public:
@@ -18,12 +23,10 @@ class Doorbell {
     rung_ = true;
     condition_.notify_one();
   }
-  // False: the time is over.
-  bool wait(std::chrono::milliseconds time) {
+  void wait_until(Clock::time_point end) {
     std::unique_lock lock(mutex_);
-    const bool rung = condition_.wait_for(lock, time, [&] { return rung_; });
+    condition_.wait_until(lock, end, [&] { return rung_; });
     rung_ = false;
-    return rung;
   }
 
  private:
@@ -48,6 +51,7 @@ class Run {
   void hand_over(int choice, const Event& event);
   void say(int choice, std::string text, std::string reasoning, const Event* event);
   void cancel_all();
+  void keep_alive();
 
   Service& service_;
   Reply& reply_;
@@ -56,6 +60,9 @@ class Run {
   Doorbell bell_;
   std::vector<Choice> choices_;
   int open_ = 0;
+  bool cancelled_ = false;
+  const std::chrono::milliseconds patience_{service_.keep_alive_ms};
+  Clock::time_point said_ = Clock::now();
   std::optional<Error> error_;
 };
 
@@ -71,15 +78,12 @@ Result<void> Run::operator()(std::vector<Request> requests) {
     ++open_;
   }
   reply_.on_gone([this] { bell_.ring(); });
-  const std::chrono::milliseconds patience(service_.keep_alive_ms);
-  bool cancelled = false;
   while (open_ > 0) {  // To the last event of each: until then a stream may ring.
-    if (!cancelled && (reply_.gone() || error_)) {
-      cancelled = true;
-      cancel_all();
-    }
-    if (!bell_.wait(patience) && sink_.keep_alive && !cancelled) sink_.keep_alive();
+    if (!cancelled_ && (reply_.gone() || error_)) cancel_all();
+    bell_.wait_until(said_ + patience_);
     for (int i = 0; i < static_cast<int>(choices_.size()); ++i) drain(i);
+    if (error_ && !cancelled_) bell_.ring();  // The others are to be cancelled.
+    if (open_ > 0) keep_alive();
   }
   reply_.on_gone({});
   if (error_) return fail(*error_);
@@ -87,15 +91,26 @@ Result<void> Run::operator()(std::vector<Request> requests) {
 }
 
 void Run::cancel_all() {
+  cancelled_ = true;
   for (Choice& choice : choices_) choice.stream.cancel();
+}
+
+// Long prompts ring at every step, and tokens may have no text: what counts is when the client last heard anything.
+void Run::keep_alive() {
+  const Clock::time_point now = Clock::now();
+  if (now < said_ + patience_) return;
+  said_ = now;
+  if (sink_.keep_alive && !cancelled_) sink_.keep_alive();
 }
 
 void Run::drain(int choice) {
   Stream& stream = choices_[static_cast<std::size_t>(choice)].stream;
-  while (auto event = stream.next_within(0)) {
+  for (int i = 0; i < kAtOnce; ++i) {
+    const auto event = stream.next_within(0);
+    if (!event) return;
     hand_over(choice, *event);
-    if (error_ || reply_.gone()) bell_.ring();  // The others are to be cancelled.
   }
+  bell_.ring();  // There may be more.
 }
 
 void Run::hand_over(int choice, const Event& event) {
@@ -114,10 +129,11 @@ void Run::hand_over(int choice, const Event& event) {
   --open_;
   service_.metrics.finished(event.finish, event.usage);
   if (event.finish == FinishReason::kError && !error_) error_ = event.error;
-  if (event.finish != FinishReason::kError && sink_.finish) sink_.finish(choice, event);
+  if (!error_ && sink_.finish) sink_.finish(choice, event);
 }
 
 void Run::say(int choice, std::string text, std::string reasoning, const Event* event) {
+  if (!text.empty() || !reasoning.empty()) said_ = Clock::now();
   if (sink_.piece && !error_) sink_.piece({choice, std::move(text), std::move(reasoning), event});
 }
 

@@ -29,7 +29,7 @@ struct GenerateOptions {
 struct GenerateSink {
   std::function<void(int done, int total)> prefill;  // Of the first choice's prompt.
   std::function<void(const Piece&)> piece;
-  std::function<void(int choice, const Event& finish)> finish;  // With FinishReason and Usage.
+  std::function<void(int choice, const Event& finish)> finish;  // Not after an error of any of them.
   std::function<void()> keep_alive;                             // Nothing was said for Service::keep_alive_ms.
 };
 
