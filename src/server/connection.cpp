@@ -2,11 +2,14 @@
 #include "server/connection.h"
 
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <cstring>
+#include <utility>
 
 #include "server/server_core.h"
 
@@ -183,8 +186,20 @@ void Connection::set_deadline(Clock::time_point time) {
 
 void Connection::on_deadline() {
   deadline_ = Clock::time_point::max();
+  if (state_ == State::kAnswering && client_takes()) return set_write_deadline();
   if (state_ != State::kReading) return close();
   refuse({408, fmt::format("the request did not come within {} ms", core_.options.read_timeout_ms), {}}, false);
+}
+
+void Connection::set_write_deadline() { set_deadline(Clock::now() + milliseconds(core_.options.write_timeout_ms)); }
+
+// Whether the client has taken bytes since this was last asked. The system holds megabytes for it and takes more only
+// once it is rid of many, so a slow client has to be seen by what it acknowledges.
+bool Connection::client_takes() {
+  int held = 0;
+  if (::ioctl(socket_.native_handle(), SIOCOUTQ, &held) != 0) return false;
+  const std::size_t taken = written_ - static_cast<std::size_t>(held);
+  return std::exchange(taken_, taken) != taken;
 }
 
 // Closing while bytes from the client are unread would reset the connection, and the client might never see the reply.

@@ -57,7 +57,9 @@ class Connection {
 
   // Time and end: connection.cpp.
   void set_deadline(Clock::time_point time);
+  void set_write_deadline();
   void on_deadline();
+  bool client_takes();
   void linger();
   void close();
   void settle();  // Last in every callback: a closed connection with nothing under way is gone afterwards.
@@ -84,6 +86,8 @@ class Connection {
   std::string out_;  // Being sent; out_[0, sent_) is.
   std::size_t sent_ = 0;
   bool writing_ = false;
+  std::size_t written_ = 0;  // By this connection, ever.
+  std::size_t taken_ = 0;    // Of that, by the client, when it was last looked.
 };
 
 }  // namespace plait

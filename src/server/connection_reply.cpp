@@ -85,7 +85,7 @@ void Connection::flush() {
     if (out_.empty()) return;
   }
   if (state_ == State::kClosed) return;
-  if (exchange_) set_deadline(Clock::now() + milliseconds(core_.options.write_timeout_ms));
+  if (exchange_) set_write_deadline();
   writing_ = true;
   ++pending_;
   socket_.async_write_some(asio::buffer(out_.data() + sent_, out_.size() - sent_),
@@ -103,6 +103,7 @@ void Connection::on_written(const BoostError& error, std::size_t count) {
     sent_ = out_.size();
   } else {
     sent_ += count;
+    written_ += count;
   }
   if (exchange_ && state_ == State::kAnswering) {
     exchange_->sent(count);

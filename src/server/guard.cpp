@@ -15,8 +15,10 @@ constexpr std::string_view kOpenPaths[] = {"/", "/favicon.ico", "/health", "/v1/
 
 // "name:8080" and "[::1]:8080" without the port.
 std::string_view without_port(std::string_view host) {
-  if (host.starts_with('[')) return host.substr(0, std::min(host.find(']') + 1, host.size()));
-  return host.substr(0, host.rfind(':'));
+  const std::size_t colon = host.find(':', host.starts_with('[') ? host.find(']') : 0);
+  const bool digits =
+      colon != std::string_view::npos && host.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+  return digits ? host.substr(0, colon) : host;
 }
 
 std::string_view authority_of(std::string_view origin) {
