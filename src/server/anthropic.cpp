@@ -8,9 +8,9 @@ namespace {
 
 constexpr Dialect kDialect = Dialect::kAnthropic;
 
-Json stop_reason(const Event& end) {
+Json stop_reason(const Event& end, int max_tokens) {
   if (end.finish == FinishReason::kStop) return end.stop.empty() ? "end_turn" : "stop_sequence";
-  return "max_tokens";
+  return end.usage.generated_tokens < max_tokens ? "model_context_window_exceeded" : "max_tokens";
 }
 
 Json stop_sequence(const Event& end) { return end.stop.empty() ? Json(nullptr) : Json(end.stop); }
@@ -40,6 +40,7 @@ Json message_json(const Service& service, const std::string& id, Json content) {
 }
 
 void answer_whole(Service& service, Request request, const GenerateOptions& options, Reply& reply) {
+  const int max_tokens = request.max_tokens;
   const auto wholes = collect(service, reply, kDialect, {std::move(request)}, options);
   if (!wholes) return;
   const Whole& whole = wholes->front();
@@ -47,7 +48,7 @@ void answer_whole(Service& service, Request request, const GenerateOptions& opti
   if (!whole.reasoning.empty()) content.push_back(thinking_block(whole.reasoning));
   content.push_back(text_block(whole.text));  // Clients read it without a look, so that there is always one.
   Json message = message_json(service, new_id("msg_"), std::move(content));
-  message["stop_reason"] = stop_reason(whole.end);
+  message["stop_reason"] = stop_reason(whole.end, max_tokens);
   message["stop_sequence"] = stop_sequence(whole.end);
   message["usage"] = usage_json(whole.end.usage);
   send_json(reply, message);
@@ -56,8 +57,11 @@ void answer_whole(Service& service, Request request, const GenerateOptions& opti
 // The events of one message. Blocks follow each other; the first is opened by what comes first.
 class Streamer {
  public:
-  Streamer(Service& service, int prompt_tokens, Reply& reply)
-      : service_(service), prompt_tokens_(prompt_tokens), events_(reply) {}
+  Streamer(Service& service, const Request& request, Reply& reply)
+      : service_(service),
+        prompt_tokens_(static_cast<int>(request.tokens.size())),
+        max_tokens_(request.max_tokens),
+        events_(reply) {}
 
   GenerateSink sink() {
     return {.prefill = [this](int, int) { start(); },
@@ -123,20 +127,20 @@ class Streamer {
     open(Block::kText);
     close();
     event({{"type", "message_delta"},
-           {"delta", {{"stop_reason", stop_reason(end)}, {"stop_sequence", stop_sequence(end)}}},
+           {"delta", {{"stop_reason", stop_reason(end, max_tokens_)}, {"stop_sequence", stop_sequence(end)}}},
            {"usage", usage_json(end.usage)}});
     event({{"type", "message_stop"}});
   }
 
   Service& service_;
-  int prompt_tokens_;
+  int prompt_tokens_, max_tokens_;
   EventStream events_;
   Block block_ = Block::kNone;
   int index_ = 0;
 };
 
 void answer_stream(Service& service, Request request, const GenerateOptions& options, Reply& reply) {
-  Streamer streamer(service, static_cast<int>(request.tokens.size()), reply);
+  Streamer streamer(service, request, reply);
   const Result<void> done = generate(service, reply, {std::move(request)}, options, streamer.sink());
   if (!done && reply.begun()) return streamer.fail(http_error(done.error()));
   if (!done) return send_error(reply, kDialect, http_error(done.error()));

@@ -43,8 +43,8 @@ std::string take_thinking(Fields& fields, const std::string& name, Json& content
 // As a template sees it; null: there was a fault.
 Json read_message(Fields& fields, const std::string& name, const Json& message) {
   const Json* role = message.is_object() ? member(message, "role") : nullptr;
-  if (role == nullptr || (*role != "user" && *role != "assistant")) {
-    fields.fault(name + ".role", fmt::format("{}.role is {}, wanted \"user\" or \"assistant\"", name,
+  if (role == nullptr || (*role != "user" && *role != "assistant" && *role != "system")) {
+    fields.fault(name + ".role", fmt::format("{}.role is {}, wanted \"user\", \"assistant\" or \"system\"", name,
                                              role == nullptr ? "missing" : json_text(*role)));
     return nullptr;
   }
@@ -112,7 +112,9 @@ void read_thinking(Fields& fields, Request& request) {
 }
 
 void refuse_unsupported(Fields& fields) {
-  fields.refuse({"tools", "mcp_servers", "container", "context_management", "output_config", "output_format"});
+  fields.refuse({"tools", "mcp_servers", "container", "context_management", "output_config", "output_format",
+                 "diagnostics", "inference_geo"});
+  refuse_unless(fields, "speed", "standard");
   if (const Json* choice = fields.any("tool_choice"); choice != nullptr && *choice != Json{{"type", "none"}})
     fields.fault("tool_choice", "the request has tool_choice, which is not supported");
   if (const auto tier = fields.string("service_tier"); tier && *tier != "auto" && *tier != "standard_only")

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "server/chat_messages.h"
@@ -42,17 +43,17 @@ void read_shared(Fields& fields, const ModelInfo& model, OllamaAsk& ask) {
 }
 
 // An assistant's "thinking" is what templates call reasoning_content.
-Json with_reasoning_named(const Json& body) {
-  Json named = body;
-  const auto messages = named.find("messages");
-  if (messages == named.end() || !messages->is_array()) return named;
-  for (Json& message : *messages) {
-    if (!message.is_object()) continue;
-    const auto thinking = message.find("thinking");
-    if (thinking == message.end() || thinking->is_null()) continue;
-    message["reasoning_content"] = *thinking;
+std::string read_messages(Fields& fields, const Json& messages) {
+  const auto thinks = [](const Json& message) { return message.is_object() && message.contains("thinking"); };
+  if (std::none_of(messages.begin(), messages.end(), thinks)) return chat_messages(fields);
+  Json named = {{"messages", messages}};
+  for (Json& message : named["messages"]) {
+    if (thinks(message)) message["reasoning_content"] = message["thinking"];
   }
-  return named;
+  Fields with_names(std::move(named));
+  std::string text = chat_messages(with_names);
+  if (with_names.error()) fields.fault(with_names.error()->field, with_names.error()->message);
+  return text;
 }
 
 }  // namespace
@@ -70,11 +71,13 @@ void read_ollama_options(Fields& fields, const ModelInfo& model, OllamaAsk& ask)
                                            *context, model.context));
     ask.num_ctx = static_cast<int>(*context);
   }
-  for (const std::string_view key : {"num_batch", "num_gpu", "main_gpu", "num_thread", "numa", "use_mmap", "use_mlock",
-                                     "low_vram", "f16_kv", "vocab_only", "logits_all"}) {
-    if (options.any(key) != nullptr)
-      options.fault(key, fmt::format("the request has options.{}, which is fixed when the server starts", key));
+  constexpr std::string_view kFixed = "which is fixed when the server starts";
+  for (const std::string_view key :
+       {"num_batch", "num_gpu", "main_gpu", "num_thread", "use_mmap", "use_mlock", "f16_kv"}) {
+    if (options.any(key) != nullptr) options.fault(key, fmt::format("the request has options.{}, {}", key, kFixed));
   }
+  for (const std::string_view key : {"numa", "low_vram", "vocab_only", "logits_all", "embedding_only"})
+    options.refuse(key, kFixed);
   for (const std::string_view key : {"num_keep", "mirostat"}) refuse_unless(options, key, 0);
   refuse_unless(options, "penalize_newline", true);
   if (options.error()) fields.fault(options.error()->field, options.error()->message);
@@ -86,9 +89,7 @@ OllamaAsk read_ollama_chat(Fields& fields, const ModelInfo& model) {
   const Json* messages = fields.array("messages");
   ask.load = messages == nullptr || messages->empty();
   if (ask.load || fields.error()) return ask;
-  Fields named(with_reasoning_named(fields.json()));
-  ask.request.messages = chat_messages(named);
-  if (named.error()) fields.fault(named.error()->field, named.error()->message);
+  ask.request.messages = read_messages(fields, *messages);
   return ask;
 }
 
@@ -98,7 +99,7 @@ OllamaAsk read_ollama_generate(Fields& fields, const ModelInfo& model) {
   ask.raw = fields.boolean("raw").value_or(false);
   const std::string prompt = fields.string("prompt").value_or("");
   const std::string system = fields.string("system").value_or("");
-  fields.refuse({"suffix", "template", "context"});
+  fields.refuse({"suffix", "template", "context", "width", "height", "steps"});
   ask.load = prompt.empty() && system.empty();
   if (ask.load || fields.error()) return ask;
   if (ask.raw) {

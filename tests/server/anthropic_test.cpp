@@ -69,6 +69,8 @@ TEST_F(Anthropic, SaysWhyAnAnswerEnded) {
   EXPECT_EQ(stop["content"][0]["text"], "Yes, of ");
   EXPECT_EQ(stop["stop_reason"], "stop_sequence");
   EXPECT_EQ(stop["stop_sequence"], "course.");
+  const Json full = ask({{"max_tokens", 1000}, {"ignore_eos", true}, {"logit_bias", {{"258", 100}}}});
+  EXPECT_EQ(full["stop_reason"], "model_context_window_exceeded");
   const Json at_once = ask({{"stop_sequences", {"Yes"}}});
   EXPECT_EQ(at_once["content"], Json::array({{{"type", "text"}, {"text", ""}}}));
 }
@@ -80,6 +82,7 @@ TEST_F(Anthropic, MakesAPromptOfBlocksAndSystem) {
   EXPECT_EQ(count({{"system", "Be"}}), plain + 10);
   EXPECT_EQ(count({{"system", Json::array({text, text})}}), plain + 8 + 5);
   EXPECT_EQ(count({{"messages", {message("user", Json::array({text}))}}}), plain - 3);
+  EXPECT_EQ(count({{"messages", {message("user", "Well?"), message("system", "Be")}}}), plain + 10);
   // Turns of the same role are one.
   EXPECT_EQ(count({{"messages", {message("user", "Well?"), message("user", "So?")}}}), plain + 4);
   // An assistant's turn at the end is the beginning of the answer.
@@ -214,7 +217,10 @@ TEST_F(Anthropic, RefusesByName) {
       {{{"messages", "hi"}}, "messages is a string, wanted an array"},
       {{{"messages", Json::array()}}, "messages is empty"},
       {{{"messages", {5}}}, "messages[0].role is missing"},
-      {{{"messages", {message("system", "a")}}}, "messages[0].role is \"system\", wanted \"user\" or \"assistant\""},
+      {{{"messages", {message("tool", "a")}}}, "messages[0].role is \"tool\", wanted \"user\", \"assistant\" or"},
+      {{{"diagnostics", {{"a", 1}}}}, "diagnostics"},
+      {{{"inference_geo", "us"}}, "inference_geo"},
+      {{{"speed", "fast"}}, "speed is not supported, only \"standard\" is accepted"},
       {{{"messages", {{{"role", "user"}}}}}, "messages[0].content is missing"},
       {{{"messages", user(5)}}, "messages[0].content is neither a string nor an array"},
       {{{"messages", user({{{"type", "image"}, {"source", "x"}}})}}, "messages[0].content[0].type is \"image\""},

@@ -120,6 +120,7 @@ TEST_F(Ollama, TakesSamplingAndWhatMakesNoDifference) {
                               {"mirostat", 0},
                               {"typical_p", 1.0},
                               {"num_keep", 0},
+                              {"numa", false},
                               {"penalize_newline", true},
                               {"num_ctx", 256}}}});
   EXPECT_EQ(answer["message"]["content"], "Yes, of course.\nAsk.");
@@ -265,7 +266,7 @@ TEST_F(Ollama, RefusesByName) {
     EXPECT_THAT(generate(more, 400)["error"].get<std::string>(), HasSubstr(text)) << more;
   }
   for (const char* key : {"num_batch", "num_gpu", "main_gpu", "num_thread", "numa", "use_mmap", "use_mlock", "low_vram",
-                          "f16_kv", "vocab_only", "logits_all"})
+                          "f16_kv", "vocab_only", "logits_all", "embedding_only"})
     EXPECT_THAT(chat(option(key, 1), 400)["error"].get<std::string>(),
                 HasSubstr(std::string("the request has options.") + key + ", which is fixed"));
 }
@@ -289,6 +290,7 @@ TEST_F(Ollama, RefusesWhatOnlyOneOfThemHas) {
       {{{"suffix", "a"}}, "the request has suffix"},
       {{{"template", "a"}}, "the request has template"},
       {{{"context", {1}}}, "the request has context"},
+      {{{"width", 64}}, "the request has width"},
       {{{"raw", 1}}, "raw is a number"},
       {{{"raw", true}, {"system", "a"}}, "system, which raw leaves no place for"},
       {{{"raw", true}, {"think", true}}, "think, which raw leaves no place for"},
