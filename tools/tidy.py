@@ -3,7 +3,7 @@
 
 usage: tidy.py [--root DIR] [--objects BUILD_DIR [--nm PROGRAM]]
 
-Reads every C++ file of the project and prints one line for each breach; exits 1 if there is any.
+Reads every C++ file of the project, and those of the page, and prints one line for each breach; exits 1 if there is any.
 With --objects it also looks at the weak symbols of the instruction sets' object files of a release build; --nm names the
 nm that can read them, where they are for another machine.
 Where things live and what may use what: docs/architecture.md.
@@ -72,6 +72,16 @@ BANNED = [
     (r"\bshared_ptr\b", "has several owners (shared_ptr)", []),
     (r"(?<![\w_])assert\s*\(", "uses assert; check() stays on in release builds", []),
     (r"\busing\s+namespace\s+std\b", "opens namespace std", []),
+]
+
+# The page: what it may not say. Text becomes text nodes, and no address leads away from the server.
+PAGE = "src/server/page/"
+PAGE_BANNED = [
+    (r"\b(innerHTML|outerHTML|insertAdjacentHTML|setHTMLUnsafe|createContextualFragment)\b|\bdocument\.write\b", "makes markup of text"),
+    (r"\beval\s*\(|\bnew Function\b|\bimport\s*\(", "makes code of text"),
+    (r"\b(src|href)\s*=\s*[\"'](https?:)?//|@import|url\(\s*[\"']?(https?:)?//", "leads away from the server"),
+    (r"\slocalhost\b|\b127\.0\.0\.1\b", "knows where the server is"),
+    (r"<[^>]*\s(on[a-z]+|style)\s*=", "has a script or a style in an attribute, which the policy forbids"),
 ]
 
 STRINGS_AND_COMMENTS = re.compile(
@@ -145,7 +155,9 @@ def function_faults(code):
 
 def layout_faults(path, text):
     lines = text.split("\n")
-    if not lines[0].startswith(("//", "/*")):
+    if lines[0] == "<!doctype html>":
+        lines = lines[1:]
+    if not lines[0].startswith(("//", "/*", "<!--")):
         yield 1, "does not say in its first line what is here"
     if path.endswith(".h") and not re.search(r"^#pragma once$", text, re.M):
         yield 1, "has no #pragma once"
@@ -166,7 +178,18 @@ def layout_faults(path, text):
         yield len(lines), "does not end with a line break"
 
 
+def page_faults(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        for pattern, what in PAGE_BANNED:
+            if re.search(pattern, line):
+                yield number, what
+
+
 def check_file(path, text):
+    if path.startswith(PAGE):
+        yield from layout_faults(path, text)
+        yield from page_faults(text)
+        return
     code = code_only(text)
     yield from layout_faults(path, text)
     yield from include_faults(path, text)
@@ -177,8 +200,10 @@ def check_file(path, text):
 def source_files(root):
     for top in EVERYWHERE:
         for path in sorted((root / top).rglob("*")):
-            if path.suffix in (".h", ".cpp", ".c") and path.is_file():
-                yield path.relative_to(root).as_posix(), path
+            name = path.relative_to(root).as_posix()
+            kinds = (".html", ".css", ".js") if name.startswith(PAGE) else (".h", ".cpp", ".c")
+            if path.suffix in kinds and path.is_file():
+                yield name, path
 
 
 def weak_symbol_faults(listing, vocabularies):

@@ -65,6 +65,18 @@ class TidyTest(unittest.TestCase):
         self.assert_fault("src/io/x.cpp", "// What is here.\n" + "int x;\n" * 400, "lines")
         self.assert_clean("src/io/x.cpp", "// What is here.\n// It is long because it is one table.\n" + "int x;\n" * 400)
 
+    def test_page(self):
+        for line, words in [("node.innerHTML = text;", "markup"), ("document.write(text);", "markup"), ("eval(text);", "code"),
+                            ('const f = new Function("x");', "code"), ('<script src="https://cdn.example/x.js"></script>', "away"),
+                            ("@import 'x.css';", "away"), ("a { background: url(//x.example/y) }", "away"), ('fetch("http://127.0.0.1/");', "where"),
+                            ('<p onclick="x()">', "attribute"), ('<p class="a" style="color: red">', "attribute")]:
+            with self.subTest(line=line):
+                self.assert_fault("src/server/page/x.js", f"// What is here.\n{line}\n", words)
+        self.assert_fault("src/server/page/x.js", "const x = 1;\n", "first line")
+        self.assert_fault("src/server/page/x.html", "<!doctype html>\n<html>\n", "first line")
+        self.assert_clean("src/server/page/x.html", '<!doctype html>\n<!-- What is here. -->\n<link href="page/style.css">\n')
+        self.assert_clean("src/server/page/x.js", '// What is here.\nh("button", {onclick: f}, "throw");\nnode.style.width = "1px";\n')
+
     def test_functions(self):
         def function(lines, head="int f(int a)"):
             return "// What is here.\nnamespace plait {\n" + head + " {\n" + "  if (a) { a = 1; }\n" * (lines - 2) + "}\n}\n"

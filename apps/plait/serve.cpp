@@ -67,6 +67,7 @@ void add_routes(Router& router, Service& service) {
   add_anthropic_routes(router, service);
   add_ollama_routes(router, service);
   add_llama_server_routes(router, service);
+  add_page_routes(router, service);
 }
 
 Result<void> serve(const ServeOptions& options, Context& context) {

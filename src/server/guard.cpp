@@ -95,7 +95,8 @@ Guard::Verdict Guard::check(const HttpRequest& request) const {
       return verdict;
     }
   }
-  const bool open = std::find(std::begin(kOpenPaths), std::end(kOpenPaths), request.path) != std::end(kOpenPaths);
+  const bool open = std::find(std::begin(kOpenPaths), std::end(kOpenPaths), request.path) != std::end(kOpenPaths) ||
+                    request.path.starts_with("/page/");
   if (!keys_.empty() && !open && !key_fits(request)) {
     verdict.headers.emplace_back("WWW-Authenticate", "Bearer");
     verdict.error = {401, "a valid API key is wanted, in Authorization: Bearer or in x-api-key", {}};

@@ -52,8 +52,9 @@ void send_file(const PageFile& file, const HttpRequest& request, Reply& reply) {
 void add_page_routes(Router& router, Service& /*service*/) {
   for (const PageFile& file : page_files()) {
     const Handler handler = [&file](const HttpRequest& request, Reply& reply) { send_file(file, request, reply); };
-    if (file.name == "index.html") router.add("GET", "/", handler);
-    router.add("GET", std::string("/page/").append(file.name), handler);
+    // Below /page/ its relative addresses would lead nowhere.
+    const bool root = file.name == "index.html";
+    router.add("GET", root ? "/" : std::string("/page/").append(file.name), handler);
   }
 }
 

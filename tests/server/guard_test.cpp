@@ -43,7 +43,7 @@ TEST(Guard, AsksForAKeyWhereThereIsOne) {
   EXPECT_EQ(with("Authorization", "Bearer "), 401);
   EXPECT_EQ(with("X-Api-Key", "onetwo"), 401);
   EXPECT_EQ(status(guard, {}), 401);
-  for (const char* path : {"/", "/health"}) EXPECT_EQ(status(guard, {}, path), 200) << path;
+  for (const char* path : {"/", "/health", "/page/main.js"}) EXPECT_EQ(status(guard, {}, path), 200) << path;
   EXPECT_EQ(status(guard, {}, "/metrics"), 401);
   EXPECT_EQ(status(Guard(ServerOptions(), true), {}), 200);
 }

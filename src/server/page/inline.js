@@ -126,8 +126,9 @@ function pair(items) {
     const closer = items[i];
     if (!closer?.mark) continue;
     while (closer.closes && closer.count > 0) {
+      const fits = (run) => run.mark === closer.mark && (run.mark !== "~" || run.count >= 2);
       let s = stack.length - 1;
-      while (s >= 0 && !(items[stack[s]].mark === closer.mark && (closer.mark !== "~" || items[stack[s]].count >= 2))) --s;
+      while (s >= 0 && !fits(items[stack[s]])) --s;
       if (s < 0 || (closer.mark === "~" && closer.count < 2)) break;
       const open = stack[s];
       const opener = items[open];

@@ -168,7 +168,8 @@ function nodeOf(block, depth) {
     case "quote":
       return h("blockquote", {}, ...blocksOf(block.lines, depth + 1).map((inner) => nodeOf(inner, depth + 1)));
     // The page itself has headings of the first two levels.
-    case "heading": return h(`h${Math.min(6, block.level + 2)}`, {class: `level-${block.level}`}, ...inline(block.text));
+    case "heading":
+      return h(`h${Math.min(6, block.level + 2)}`, {class: `level-${block.level}`}, ...inline(block.text));
     case "list":
       return h(block.ordered ? "ol" : "ul", {start: block.ordered && block.start !== 1 ? block.start : null},
         ...block.items.map((lines) => itemNode(lines, block.loose, depth + 1)));

@@ -55,7 +55,8 @@ export class Sidebar {
       h("span", {class: "conversation-day"}, day(conversation.updated))),
       h("span", {class: "row-tools"},
         iconButton("edit", `Rename \u201c${title}\u201d`, () => this.rename(row, conversation)),
-        iconButton("save", `Export \u201c${title}\u201d as JSON`, () => saveFile(fileName(title), asFile(conversation))),
+        iconButton("save", `Export \u201c${title}\u201d as JSON`, () =>
+          saveFile(fileName(title), asFile(conversation))),
         iconButton("trash", `Delete \u201c${title}\u201d`, (event) => this.remove(event.currentTarget, conversation))));
     return row;
   }

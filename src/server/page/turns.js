@@ -20,8 +20,8 @@ function summaryOf(message) {
 }
 
 export class Turns {
-  // `app` has: conversation, probabilities, modelName, writing (the message that is being written), branch(message, step),
-  // edit(message, text), regenerate(message).
+  // `app` has: conversation, probabilities, modelName, writing (the message that is being written),
+  // branch(message, step), edit(message, text), regenerate(message).
   constructor(app) {
     this.app = app;
     this.list = $("#turns");
