@@ -145,7 +145,7 @@ def commands(options, most):
     ports = {"plait": free_port(), "llama-server": free_port()}
     threads, context = str(options.threads), options.context
     return ports, {
-        "plait": [options.plait, "serve", options.model, "--port", str(ports["plait"]), "-t", threads, "-c", str(context),
+        "plait": [options.plait, "serve", options.model, "--port", str(ports["plait"]), "-t", threads, "-c", str(context), "--parallel", str(most),
                   *options.plait_flags.split()],
         "llama-server": [options.llama_server, "-m", options.model, "--host", "127.0.0.1", "--port", str(ports["llama-server"]),
                          "-t", threads, "-tb", threads, "-np", str(most), "-c", str(context * most), "--no-ui",
