@@ -89,6 +89,7 @@ need_check_packages() {
   local version
   version=$(clang_version)
   version=${version:-$(packaged_clang_version)}
+  python3 -c 'import ensurepip' >/dev/null 2>&1 || note_missing python3-venv
   need_program ccache ccache
   need_program "clang++-$version" "clang-$version"
   need_program "clang-tidy-$version" "clang-tidy-$version"

@@ -6,6 +6,7 @@ import pytest
 from scripted_model import ANSWER, ANSWER_TEXT, REASONING, REASONING_TEXT
 
 HELLO = [{"role": "user", "content": "hello"}]
+GREEDY = {"temperature": 0}  # The client has no argument for it.
 PLAIN = {"thinking": {"type": "disabled"}}
 
 
@@ -15,7 +16,7 @@ def client(script):
 
 
 def ask(client, **fields):
-    return client.messages.create(**({"model": "any", "max_tokens": 100, "messages": HELLO, "temperature": 0} | fields))
+    return client.messages.create(**({"model": "any", "max_tokens": 100, "messages": HELLO, "extra_body": GREEDY} | fields))
 
 
 def all_input(usage):
@@ -45,7 +46,7 @@ def test_a_stream_says_the_same_as_the_whole(client):
 
 
 def test_the_clients_stream_helper_puts_the_message_together(client):
-    with client.messages.stream(model="any", max_tokens=100, messages=HELLO, temperature=0) as stream:
+    with client.messages.stream(model="any", max_tokens=100, messages=HELLO, extra_body=GREEDY) as stream:
         text = "".join(stream.text_stream)
         message = stream.get_final_message()
     assert text == message.content[-1].text == ANSWER_TEXT
@@ -58,7 +59,7 @@ def test_what_ends_an_answer_is_told(client):
     assert (short.stop_reason, short.content[0].text, short.usage.output_tokens) == ("max_tokens", "Hello there", 2)
     stopped = ask(client, stop_sequences=["nothing", "of pl"], **PLAIN)
     assert (stopped.stop_reason, stopped.stop_sequence, stopped.content[0].text) == ("stop_sequence", "of pl", "Hello there café ")
-    with client.messages.stream(model="any", max_tokens=100, messages=HELLO, temperature=0, stop_sequences=["of pl"], **PLAIN) as stream:
+    with client.messages.stream(model="any", max_tokens=100, messages=HELLO, extra_body=GREEDY, stop_sequences=["of pl"], **PLAIN) as stream:
         final = stream.get_final_message()
     assert (final.stop_reason, final.stop_sequence, final.content[0].text) == ("stop_sequence", "of pl", "Hello there café ")
 
@@ -77,7 +78,7 @@ def test_an_assistants_last_words_are_continued(client):
 
 def test_32_at_once(random):
     async def one(together, number):
-        fields = {"model": "any", "max_tokens": 16, "messages": HELLO, "temperature": 0, "extra_body": {"ignore_eos": True}}
+        fields = {"model": "any", "max_tokens": 16, "messages": HELLO, "extra_body": GREEDY | {"ignore_eos": True}}
         if number % 2 == 0:
             return (await together.messages.create(**fields)).content[-1].text
         async with together.messages.stream(**fields) as stream:

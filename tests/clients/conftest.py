@@ -21,7 +21,7 @@ def pytest_addoption(parser):
 
 @pytest.fixture(scope="session")
 def program(request):
-    return os.path.abspath(request.config.getoption("--program"))
+    return request.config.getoption("--program")
 
 
 @pytest.fixture(scope="session")

@@ -95,7 +95,7 @@ def test_the_right_key_opens_each_dialect(keyed):
 
 def test_anthropic_says_what_is_wrong(script):
     client = anthropic.Anthropic(base_url=script.url, api_key="none", max_retries=0)
-    cases = [({"messages": []}, "messages"), ({"temperature": -3}, "temperature"), ({"tools": [{"name": "f", "input_schema": {}}]}, "tools"),
+    cases = [({"messages": []}, "messages"), ({"extra_body": {"temperature": -3}}, "temperature"), ({"tools": [{"name": "f", "input_schema": {}}]}, "tools"),
              ({"messages": [{"role": "system", "content": "x"}]}, "messages[0].role"), ({"stop_sequences": [""]}, "stop_sequences"),
              ({"max_tokens": 0}, "max_tokens")]
     for fields, name in cases:

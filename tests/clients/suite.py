@@ -57,8 +57,8 @@ def main():
     parser.add_argument("tests", nargs="+")
     options = parser.parse_args()
     prepare(options.venv.absolute(), HERE / options.requirements, ["--no-deps"] if options.no_deps else [])
-    command = [options.venv.absolute() / "bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--program={options.program}",
-               f"--smollm2={options.smollm2}", *options.tests]
+    command = [options.venv.absolute() / "bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", f"--program={os.path.abspath(options.program)}",
+               f"--smollm2={options.smollm2 and os.path.abspath(options.smollm2)}", *options.tests]
     sys.exit(subprocess.run(command, cwd=HERE, env=environment()).returncode)
 
 
