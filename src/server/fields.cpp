@@ -19,6 +19,30 @@ std::string_view name_of_type(const Json& value) {
   return "null";
 }
 
+// More is refused before it is read: a value takes many times its text in memory, and a member of an object is
+// compared with all before it.
+constexpr std::size_t kMostValues = 1 << 18, kMostComparisons = 1 << 25;
+
+bool is_burden(std::string_view body) {
+  std::size_t values = 0, comparisons = 0;
+  std::vector<std::size_t> members;  // Of the arrays and objects that are open.
+  bool quoted = false;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const char c = body[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted) {
+      i += c == '\\' ? 1 : 0;
+      continue;
+    }
+    if (c == '[' || c == '{') members.push_back(0);
+    if ((c == ']' || c == '}') && !members.empty()) members.pop_back();
+    if (c == ':' && !members.empty()) comparisons += members.back()++;
+    values += c == ',' || c == ':' || c == '[' || c == '{' ? 1 : 0;
+    if (values > kMostValues || comparisons > kMostComparisons || members.size() > kMaxJsonDepth) break;
+  }
+  return values > kMostValues || comparisons > kMostComparisons;
+}
+
 bool says_nothing(const Json& value) {
   return value.is_null() || value == false || (value.is_string() && value.get_ref<const std::string&>().empty()) ||
          ((value.is_array() || value.is_object()) && value.empty());
@@ -27,6 +51,10 @@ bool says_nothing(const Json& value) {
 }  // namespace
 
 Fields::Fields(std::string_view body) : json_(Json::object()) {
+  if (is_burden(body)) {
+    fault("", fmt::format("the body has too many values, wanted at most {}", kMostValues));
+    return;
+  }
   Result<Json> parsed = parse_json(body, "the body");
   if (!parsed) {
     fault("", parsed.error().message);

@@ -69,7 +69,16 @@ std::optional<std::vector<Token>> prompt_tokens(Fields& fields, const Engine& en
     }
     value = &*text;
   }
-  return mixed_tokens(fields, engine, name, *value, true);
+  if (!value->is_string()) {
+    const auto context = static_cast<std::size_t>(engine.info().context);
+    return mixed_tokens(fields, engine, name, *value, {.most_tokens = context, .add_special = true});
+  }
+  Request request;
+  request.text = value->get<std::string>();
+  Result<Prompt> cut = engine.prepare(request);  // Which sees to what is too long to be cut.
+  if (cut) return std::move(cut->tokens);
+  fields.fault("prompt", cut.error().message);
+  return std::nullopt;
 }
 
 // A list is one prompt if an id stands in it, and else a list of prompts.

@@ -10,8 +10,8 @@ namespace plait {
 namespace {
 
 constexpr Dialect kDialect = Dialect::kLlamaServer;
-constexpr std::size_t kMostBytes = 1 << 20;         // Of a text: more make a reply that fills memory.
-constexpr std::size_t kMostBytesSpelt = 256 << 10;  // The same if each token is spelt out.
+constexpr std::size_t kMostBytesSpelt = 128 << 10;  // Of a text whose tokens are spelt out.
+constexpr std::size_t kMostTokens = 128 << 10;      // Of a list.
 
 // "abc" if these are whole characters, else [97, ...].
 Json piece_json(const std::string& bytes) {
@@ -28,11 +28,9 @@ std::string ids_text(const std::vector<Token>& tokens) {
   return fmt::to_string(out);
 }
 
-void check_length(Fields& fields, std::string_view key, const Json& value, bool spelt) {
-  const std::size_t most = spelt ? kMostBytesSpelt : kMostBytes;
-  if (value.is_string() && value.get_ref<const std::string&>().size() > most)
-    fields.fault(
-        key, fmt::format("{} has {} bytes, wanted at most {}", key, value.get_ref<const std::string&>().size(), most));
+void check_length(Fields& fields, std::string_view key, std::string_view text, bool spelt) {
+  const std::size_t most = spelt ? kMostBytesSpelt : kMostTextBytes;
+  if (text.size() > most) fields.fault(key, fmt::format("{} has {} bytes, wanted at most {}", key, text.size(), most));
 }
 
 // {"content"}: llama-server's question.
@@ -41,9 +39,10 @@ void tokenize_content(const Service& service, Fields& fields, Reply& reply) {
   const bool special = fields.boolean("add_special").value_or(false);
   const bool parse = fields.boolean("parse_special").value_or(true);
   const bool with_pieces = fields.boolean("with_pieces").value_or(false);
-  check_length(fields, "content", content, with_pieces);
+  if (content.is_string()) check_length(fields, "content", content.get_ref<const std::string&>(), with_pieces);
   if (fields.error()) return send_error(reply, kDialect, *fields.error());
-  const auto tokens = mixed_tokens(fields, service.engine, "content", content, special, parse);
+  const auto tokens = mixed_tokens(fields, service.engine, "content", content,
+                                   {.most_tokens = kMostTextBytes, .add_special = special, .parse_special = parse});
   if (!tokens) return send_error(reply, kDialect, *fields.error());
   if (!with_pieces) return reply.send(200, kJsonType, fmt::format("{{\"tokens\":[{}]}}", ids_text(*tokens)));
   std::string text;
@@ -74,9 +73,11 @@ void tokenize_prompt(const Service& service, Fields& fields, Reply& reply) {
   const bool spelt = fields.boolean("return_token_strs").value_or(false);
   const Json* prompt = fields.any("prompt");
   if (prompt != nullptr && !prompt->is_string()) fields.fault("prompt", "prompt is not a string");
-  if (prompt != nullptr) check_length(fields, "prompt", *prompt, spelt);
+  if (prompt != nullptr && prompt->is_string())
+    check_length(fields, "prompt", prompt->get_ref<const std::string&>(), spelt);
   if (fields.error()) return send_error(reply, kDialect, *fields.error());
   const Result<std::string> text = is_chat ? rendered(service, fields) : prompt->get<std::string>();
+  if (is_chat && !fields.error()) check_length(fields, "messages", *text, spelt);
   if (fields.error()) return send_error(reply, kDialect, *fields.error());
   const auto tokens = service.engine.tokenize(*text, special, true);
   if (!tokens) return send_error(reply, kDialect, http_error(tokens.error(), is_chat ? "messages" : "prompt"));
@@ -106,7 +107,8 @@ void detokenize(const Service& service, const HttpRequest& request, Reply& reply
   Fields fields(request.body);
   fields.require("tokens");
   std::optional<std::vector<Token>> tokens;
-  if (const Json* list = fields.array("tokens")) tokens = mixed_tokens(fields, service.engine, "tokens", *list, false);
+  if (const Json* list = fields.array("tokens"))
+    tokens = mixed_tokens(fields, service.engine, "tokens", *list, {.most_tokens = kMostTokens});
   if (fields.error()) return send_error(reply, kDialect, *fields.error());
   const std::string text = service.engine.detokenize(*tokens, true);
   send_json(reply, {{"content", text}, {"prompt", text}});
@@ -136,15 +138,18 @@ void tokenizer_info(const Service& service, Reply& reply) {
 }  // namespace
 
 std::optional<std::vector<Token>> mixed_tokens(Fields& fields, const Engine& engine, const std::string& name,
-                                               const Json& value, bool add_special, bool parse_special) {
+                                               const Json& value, const MixedOptions& options) {
   std::vector<Token> tokens;
   const auto add_text = [&](const std::string& at, const Json& text, bool special) {
-    const auto cut = engine.tokenize(text.get_ref<const std::string&>(), special, parse_special);
+    const std::string& bytes = text.get_ref<const std::string&>();
+    if (bytes.size() > kMostTextBytes)
+      return fields.fault(name, fmt::format("{} has {} bytes, wanted at most {}", at, bytes.size(), kMostTextBytes));
+    const auto cut = engine.tokenize(bytes, special, options.parse_special);
     if (!cut) return fields.fault(name, fmt::format("{}: {}", at, cut.error().message));
     tokens.insert(tokens.end(), cut->begin(), cut->end());
   };
   if (value.is_string()) {
-    add_text(name, value, add_special);
+    add_text(name, value, options.add_special);
   } else if (!value.is_array()) {
     fields.fault(name, fmt::format("{} is neither a string nor a list of token ids and strings", name));
   }
@@ -153,7 +158,7 @@ std::optional<std::vector<Token>> mixed_tokens(Fields& fields, const Engine& eng
     const std::string at = fmt::format("{}[{}]", name, i);
     const double id = entry.is_number_integer() ? entry.get<double>() : -1;
     if (entry.is_string()) {
-      add_text(at, entry, add_special && i == 0);
+      add_text(at, entry, options.add_special && i == 0);
     } else if (id >= 0 && id < engine.info().vocabulary) {
       tokens.push_back(entry.get<Token>());
     } else {
@@ -161,6 +166,8 @@ std::optional<std::vector<Token>> mixed_tokens(Fields& fields, const Engine& eng
                                      entry.is_primitive() ? json_text(entry) : std::string("no number"),
                                      engine.info().vocabulary - 1));
     }
+    if (tokens.size() > options.most_tokens)
+      fields.fault(name, fmt::format("{} has more than {} tokens", name, options.most_tokens));
   }
   return fields.error() ? std::nullopt : std::optional(std::move(tokens));
 }
