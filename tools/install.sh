@@ -95,6 +95,7 @@ need_check_packages() {
   need_program "clang-tidy-$version" "clang-tidy-$version"
   need_program "clang-format-$version" "clang-format-$version"
   need_file "/usr/lib/llvm-$version/lib/clang/$version/lib/linux" "libclang-rt-$version-dev"
+  if grep -qs '^ID=debian' /etc/os-release; then need_program chromium chromium; fi  # Ubuntu has no package of it.
   if [ "$(uname -m)" = x86_64 ]; then  # For Arm, by another compiler and an emulator.
     need_program aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
     need_program qemu-aarch64 qemu-user

@@ -32,12 +32,18 @@ NAMES = r"""() => {
     }
   }
   for (const node of document.querySelectorAll("svg")) {
-    if (node.getAttribute("aria-hidden") !== "true" && !node.getAttribute("aria-label")) faults.push(`a picture without words: ${short(node)}`);
+    if (node.getAttribute("aria-hidden") !== "true" && !node.getAttribute("aria-label")) {
+      faults.push(`a picture without words: ${short(node)}`);
+    }
   }
   for (const node of document.querySelectorAll("[aria-hidden=true]")) {
-    if (node.querySelector("button, a[href], input, [tabindex='0']")) faults.push(`hides what can have the focus: ${short(node)}`);
+    if (node.querySelector("button, a[href], input, [tabindex='0']")) {
+      faults.push(`hides what can have the focus: ${short(node)}`);
+    }
   }
-  for (const node of document.querySelectorAll("[tabindex]")) if (node.tabIndex > 0) faults.push(`a tabindex above 0: ${short(node)}`);
+  for (const node of document.querySelectorAll("[tabindex]")) {
+    if (node.tabIndex > 0) faults.push(`a tabindex above 0: ${short(node)}`);
+  }
   let level = 0;
   for (const node of document.querySelectorAll("h1, h2, h3, h4, h5, h6")) {
     if (!visible(node) || node.closest(".markdown")) continue;  // A model has its own ways.
@@ -80,7 +86,8 @@ CONTRAST = r"""() => {
     const [a, b] = [light(ink), light(ground)].sort((x, y) => y - x);
     const ratio = (a + 0.05) / (b + 0.05);
     const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.6 && style.fontWeight >= 700);
-    if (ratio < (large ? 3 : 4.5)) faults.push(`${ratio.toFixed(2)} is too little contrast: ${words[0].data.trim().slice(0, 40)}`);
+    if (ratio >= (large ? 3 : 4.5)) continue;
+    faults.push(`${ratio.toFixed(2)} is too little contrast: ${words[0].data.trim().slice(0, 40)}`);
   }
   return faults;
 }"""

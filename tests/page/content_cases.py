@@ -65,8 +65,8 @@ HOSTILE = [
 
 # Text that grows beyond all bounds if a reader of Markdown is careless.
 HEAVY = ["*a " * 8000, "[" * 8000, "[a](" * 4000, "> " * 4000 + "x", "`" * 3000 + "a" + "``" * 3000, "**_~~" * 4000,
-         "- " * 3000 + "x", "|" * 4000 + "\n" + "|-" * 4000, "*a **b " * 3000 + "c** d*" * 3000, "\n".join("  " * i + "- x" for i in range(300)),
-         "#" * 9000, "https://" * 3000, "\\" * 9000, "~" * 9000, "1. " * 3000]
+         "- " * 3000 + "x", "|" * 4000 + "\n" + "|-" * 4000, "*a **b " * 3000 + "c** d*" * 3000,
+         "\n".join("  " * i + "- x" for i in range(300)), "#" * 9000, "https://" * 3000, "\\" * 9000, "~" * 9000, "1. " * 3000]
 
 
 class Markdown(PageTest):
@@ -265,7 +265,8 @@ class Keyboard(PageTest):
 
 class Names(PageTest):
     def fill(self):
-        self.send("think Why|because\n\n## Two\n\n| a | b |\n|--|--|\n| c | d |\n\n```\nx\n```\n\n[link](https://example.org/) `code`\n\n> quote")
+        self.send("think Why|because\n\n## Two\n\n| a | b |\n|--|--|\n| c | d |\n\n```\nx\n```\n\n"
+                  "[link](https://example.org/) `code`\n\n> quote")
         self.send("slow 3")
         self.page.keyboard.press("Alt+KeyR")
         self.wait_idle()
@@ -317,7 +318,8 @@ class Phone(PageTest):
     def test_nothing_is_wider_than_a_phone(self):
         self.look()
         wide = "x" * 300
-        self.send(f"say {wide}\n\n```\n{wide}\n```\n\n| {' | '.join('abcdefghij')} |\n|{'--|' * 10}\n\n`{wide}` https://example.org/{wide}")
+        self.send(f"say {wide}\n\n```\n{wide}\n```\n\n| {' | '.join('abcdefghij')} |\n|{'--|' * 10}\n\n"
+                  f"`{wide}` https://example.org/{wide}")
         self.look()
         self.assertTrue(self.page.locator(".code pre").evaluate("node => node.scrollWidth > node.clientWidth"))
         self.page.keyboard.press("Alt+KeyR")
