@@ -73,9 +73,9 @@ def test_an_unknown_path_is_not_found(client):
 
 
 def test_a_wrong_key_is_refused_in_each_dialect(keyed):
-    for key in ("wrong", "right "):
+    for key in ("wrong", "righ", "rightt"):
         with pytest.raises(openai.AuthenticationError) as caught:
-            openai.OpenAI(base_url=f"{keyed.url}/v1", api_key=key.strip() if key == "wrong" else "righ", max_retries=0).models.list()
+            openai.OpenAI(base_url=f"{keyed.url}/v1", api_key=key, max_retries=0).models.list()
         assert caught.value.code == "invalid_api_key"
     with pytest.raises(anthropic.AuthenticationError) as caught:
         anthropic.Anthropic(base_url=keyed.url, api_key="wrong", max_retries=0).messages.create(model="any", max_tokens=4, messages=HELLO)
@@ -96,7 +96,7 @@ def test_the_right_key_opens_each_dialect(keyed):
 def test_anthropic_says_what_is_wrong(script):
     client = anthropic.Anthropic(base_url=script.url, api_key="none", max_retries=0)
     cases = [({"messages": []}, "messages"), ({"extra_body": {"temperature": -3}}, "temperature"), ({"tools": [{"name": "f", "input_schema": {}}]}, "tools"),
-             ({"messages": [{"role": "system", "content": "x"}]}, "messages[0].role"), ({"stop_sequences": [""]}, "stop_sequences"),
+             ({"messages": [{"role": "nobody", "content": "x"}]}, "messages[0].role"), ({"stop_sequences": [""]}, "stop_sequences"),
              ({"max_tokens": 0}, "max_tokens")]
     for fields, name in cases:
         for stream in (False, True):

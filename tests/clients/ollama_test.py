@@ -60,7 +60,7 @@ def test_options(client, random):
 def test_log_probabilities(client):
     reply = chat(client, think=False, logprobs=True, top_logprobs=2)
     assert [entry.token for entry in reply.logprobs][:2] == ["Hello", " there"]
-    assert reply.logprobs[1].logprob == pytest.approx(logprob(rival=True), abs=1e-4)
+    assert reply.logprobs[1].logprob == pytest.approx(logprob(rival=True), abs=1e-5)
     assert [other.token for other in reply.logprobs[1].top_logprobs] == [" there", " friend"]
 
 

@@ -52,9 +52,9 @@ def test_log_probabilities_have_offsets_into_the_text(client):
     scores = complete(client, logprobs=2, max_tokens=3).choices[0].logprobs
     assert scores.tokens == ANSWER[:3]
     assert scores.text_offset == [0, 5, 11]
-    assert scores.token_logprobs == pytest.approx([logprob(), logprob(rival=True), logprob()], abs=1e-4)
+    assert scores.token_logprobs == pytest.approx([logprob(), logprob(rival=True), logprob()], abs=1e-5)
     assert set(scores.top_logprobs[1]) == {" there", " friend"}
-    assert scores.top_logprobs[1][" friend"] == pytest.approx(logprob(False, rival=True), abs=1e-4)
+    assert scores.top_logprobs[1][" friend"] == pytest.approx(logprob(False, rival=True), abs=1e-5)
 
 
 def test_echo_scores_the_prompt(client):
@@ -67,15 +67,15 @@ def test_echo_scores_the_prompt(client):
     assert scores.text_offset == list(range(len(letters) + 1))
     assert scores.token_logprobs[0] is None and scores.top_logprobs[0] is None
     # Behind a letter the script says "Hello", so that each next letter is as unlikely as any.
-    assert scores.token_logprobs[1:] == pytest.approx([logprob(False)] * 6 + [logprob()], abs=1e-4)
-    assert all(max(best.values()) == pytest.approx(logprob(), abs=1e-4) for best in scores.top_logprobs[1:])
+    assert scores.token_logprobs[1:] == pytest.approx([logprob(False)] * 6 + [logprob()], abs=1e-5)
+    assert all(max(best.values()) == pytest.approx(logprob(), abs=1e-5) for best in scores.top_logprobs[1:])
 
 
 def test_echo_without_new_tokens_scores_the_prompt_alone(client):
     ids = [token_of(word) for word in ("Hello", " there", " caf")]
     reply = complete(client, prompt=ids, echo=True, logprobs=0, max_tokens=0).choices[0]
     assert reply.text == "Hello there caf"
-    assert reply.logprobs.token_logprobs[1:] == pytest.approx([logprob(rival=True), logprob()], abs=1e-4)
+    assert reply.logprobs.token_logprobs[1:] == pytest.approx([logprob(rival=True), logprob()], abs=1e-5)
 
 
 def test_echo_streams_too(client):

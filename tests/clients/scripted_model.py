@@ -7,6 +7,7 @@ import struct
 WIDTH = VOCABULARY = 320
 FEED = 32
 CONTEXT = 4096
+EPSILON = 1e-6
 FAVOUR, SECOND = 12.0, 11.0   # Logits of the next token and of its rival; all others have 0.
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<think>", "</think>"]
@@ -64,9 +65,10 @@ def following():
 
 def logprob(favoured=True, rival=False):
     """The log-probability of a token after one with, or without, a rival."""
-    rest = VOCABULARY - 1 - rival
-    total = math.exp(FAVOUR) + (math.exp(SECOND) if rival else 0) + rest
-    return (FAVOUR if favoured else SECOND if rival else 0) - math.log(total)
+    shrunk = 1 / math.sqrt(1 + EPSILON * WIDTH)  # By the norm's epsilon.
+    favour, second = FAVOUR * shrunk, SECOND * shrunk
+    total = math.exp(favour) + (math.exp(second) if rival else 0) + VOCABULARY - 1 - rival
+    return (favour if favoured else second if rival else 0) - math.log(total)
 
 
 def string(text):
@@ -94,7 +96,7 @@ def metadata():
     return {
         "general.architecture": "llama", "general.name": "a script", "llama.vocab_size": VOCABULARY, "llama.context_length": CONTEXT,
         "llama.embedding_length": WIDTH, "llama.block_count": 1, "llama.attention.head_count": 4,
-        "llama.attention.head_count_kv": 4, "llama.feed_forward_length": FEED, "llama.attention.layer_norm_rms_epsilon": 1e-6,
+        "llama.attention.head_count_kv": 4, "llama.feed_forward_length": FEED, "llama.attention.layer_norm_rms_epsilon": EPSILON,
         "llama.rope.dimension_count": WIDTH // 4, "llama.rope.freq_base": 10000.0,
         "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "gpt-2", "tokenizer.ggml.tokens": TOKENS,
         "tokenizer.ggml.token_type": kinds, "tokenizer.ggml.merges": [], "tokenizer.ggml.bos_token_id": token_of("<|endoftext|>"),
