@@ -263,6 +263,18 @@ TEST_F(Anthropic, RefusesByName) {
   EXPECT_THAT(served.text("POST", "/v1/messages/count_tokens", "{}", 400), HasSubstr("messages is missing"));
 }
 
+TEST(AnthropicFailure, IsAnEventOfTheStream) {
+  Served served({.pieces = {"aa", "bb"}, .breaks = true}, add_anthropic_routes);
+  Json body = {{"max_tokens", 100}, {"temperature", 0}, {"messages", Json::array({message("user", "Well?")})}};
+  const Json whole = served.post("/v1/messages", body, 400);
+  EXPECT_EQ(whole["type"], "error");
+  body["stream"] = true;
+  const auto events = events_of(served.text("POST", "/v1/messages", body.dump()));
+  EXPECT_EQ(events.front().first, "message_start");
+  EXPECT_EQ(events.back().first, "error");
+  EXPECT_EQ(Json::parse(events.back().second), whole);
+}
+
 TEST_F(Anthropic, RefusesBeforeAStreamBegins) {
   Json asked = body({{"stream", true}, {"messages", {message("user", std::string(400, 'a'))}}});
   FakeReply reply;

@@ -170,6 +170,23 @@ TEST(Generate, CancelsTheOthersWhenOneIsRefused) {
   EXPECT_FALSE(reply.begun());
 }
 
+TEST(Generate, CancelsTheOthersWhenOneFails) {
+  Served served({.pieces = {"aa", "bb"}, .breaks = true}, {}, long_context());
+  FakeReply reply;
+  Heard heard(3);
+  std::vector<Request> requests(3, ask());
+  for (const std::size_t i : {0u, 2u}) {  // These never get to where it breaks.
+    requests[i].sampling.logit_bias = {{piece_token(0), 100}};
+    requests[i].sampling.presence_penalty = 0;
+  }
+  const auto done = generate(served.service, reply, std::move(requests), {}, heard.sink());
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("logit"));
+  EXPECT_EQ(heard.text[1], "aabb");
+  for (const auto& ends : heard.ends) EXPECT_TRUE(ends.empty());
+  EXPECT_LT(heard.tokens[0], 900);
+}
+
 TEST(Generate, ReportsAFullQueue) {
   Served served(kEndless, {}, short_queue());
   FakeReply reply;

@@ -200,6 +200,17 @@ TEST_F(LlamaServer, StreamsProgressWhereAsked) {
   EXPECT_GE(progress["time_ms"], 0);
 }
 
+TEST(LlamaServerFailure, IsTheLastEvent) {
+  Served served({.pieces = {"aa", "bb"}, .breaks = true}, add_llama_server_routes);
+  Json body = {{"prompt", "Well?"}, {"temperature", 0}};
+  const Json whole = served.post("/completion", body, 400);
+  EXPECT_EQ(whole["error"]["code"], 400);
+  body["stream"] = true;
+  const auto events = events_of(served.text("POST", "/completion", body.dump()));
+  EXPECT_EQ(Json::parse(events.front().second)["content"], "aa");
+  EXPECT_EQ(Json::parse(events.back().second), whole);
+}
+
 TEST_F(LlamaServer, EndsWhenTheClientLeaves) {
   for (const bool stream : {true, false}) {
     FakeReply reply;

@@ -302,6 +302,15 @@ TEST_F(Ollama, RefusesWhatOnlyOneOfThemHas) {
   EXPECT_THAT(served.text("POST", "/api/pull", "{}", 404), HasSubstr("{\"error\":\"there is no /api/pull"));
 }
 
+TEST(OllamaFailure, IsTheLastLine) {
+  Served served({.pieces = {"aa", "bb"}, .breaks = true}, add_ollama_routes);
+  const Json whole = served.post("/api/chat", chat_body(), 400);
+  EXPECT_THAT(whole["error"].get<std::string>(), HasSubstr("logit"));
+  const std::vector<Json> lines = lines_of(served.text("POST", "/api/chat", chat_body({{"stream", true}}).dump()));
+  EXPECT_EQ(lines.front()["message"]["content"], "aa");
+  EXPECT_EQ(lines.back(), whole);
+}
+
 TEST_F(Ollama, EndsWhenTheClientLeaves) {
   for (const bool stream : {true, false}) {
     for (const bool at_once : {true, false}) {

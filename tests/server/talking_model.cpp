@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/check.h"
 #include "base/random.h"
@@ -56,6 +57,7 @@ std::vector<float> head(const Talk& talk) {
   const auto say = [&](int token, int place) { values[static_cast<std::size_t>(token * kWidth + place)] = kSure; };
   for (int i = 0; i < pieces; ++i) say(piece_token(i), i);
   say(talk.ends ? kEndToken : piece_token(0), pieces);
+  if (talk.breaks) values[static_cast<std::size_t>(pieces)] = std::numeric_limits<float>::max();
   return values;
 }
 

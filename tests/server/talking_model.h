@@ -11,6 +11,7 @@ namespace plait::test {
 struct Talk {
   std::vector<std::string> pieces;  // One token each, said in this order; at most 60, none a single byte or twice.
   bool ends = true;                 // Then an end token; or else the pieces again.
+  bool breaks = false;              // Then a logit that is infinite, so that the request fails.
   std::string chat_template = {};   // Empty: the file has none.
   std::string name = "talker";      // general.name
 };
