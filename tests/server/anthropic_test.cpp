@@ -160,7 +160,7 @@ TEST_F(Anthropic, StreamsWhatItWouldSayAtOnce) {
                                    "content_block_stop", "message_delta", "message_stop"};
     if (silent) types.erase(types.begin() + 3);
     EXPECT_EQ(stream.types, types);
-    EXPECT_EQ(stream.text, whole["content"][0]["text"]);
+    EXPECT_EQ(Json(stream.text), whole["content"][0]["text"]);
     EXPECT_EQ(stream.delta["delta"]["stop_reason"], whole["stop_reason"]);
     EXPECT_EQ(stream.delta["delta"]["stop_sequence"], whole["stop_sequence"]);
     EXPECT_EQ(stream.delta["usage"], whole["usage"]);

@@ -181,7 +181,7 @@ TEST_F(LlamaServer, StreamsWhatItWouldSayAtOnce) {
     EXPECT_TRUE(chunk.contains("timings"));
     if (chunk["stop"] == true) last = chunk;
   }
-  EXPECT_EQ(content, whole["content"]);
+  EXPECT_EQ(Json(content), whole["content"]);
   EXPECT_EQ(tokens, whole["tokens"]);
   EXPECT_EQ(probabilities, whole["completion_probabilities"]);
   for (const char* key : {"stop_type", "stopping_word", "tokens_predicted", "prompt", "has_new_line", "truncated"})

@@ -174,7 +174,7 @@ TEST_F(Ollama, StreamsWhatItWouldSayAtOnce) {
         EXPECT_EQ(line.contains("message"), is_chat);
         text += (is_chat ? line["message"]["content"] : line["response"]).get<std::string>();
       }
-      EXPECT_EQ(text, is_chat ? whole["message"]["content"] : whole["response"]);
+      EXPECT_EQ(Json(text), is_chat ? whole["message"]["content"] : whole["response"]);
       EXPECT_EQ(lines.back()["done_reason"], whole["done_reason"]);
       EXPECT_EQ(lines.back()["eval_count"], whole["eval_count"]);
       EXPECT_EQ(lines.back()["prompt_eval_count"], whole["prompt_eval_count"]);
