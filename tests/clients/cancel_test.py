@@ -46,22 +46,25 @@ STREAMS = [openai_chat, openai_completions, openai_responses, anthropic_messages
 @pytest.mark.parametrize("open_stream", STREAMS, ids=lambda function: function.__name__)
 def test_a_closed_stream_is_cancelled(random, open_stream):
     assert random.wait_until_idle()
-    before = random.metrics()["vllm:generation_tokens_total"]
+    before, cancelled = random.metrics()["vllm:generation_tokens_total"], random.cancelled()
     events, close = open_stream(random.url)
     for _ in range(8):
         next(events)
-    assert random.metrics()["vllm:num_requests_running"] >= 1
+    running = random.metrics()["vllm:num_requests_running"]
+    assert running >= 1
     close()
     assert random.wait_until_idle(5)
+    assert random.cancelled() - cancelled == running
     assert random.metrics()["vllm:generation_tokens_total"] - before < MANY / 2
 
 
 def test_a_client_that_does_not_wait_for_a_whole_answer_is_cancelled(random):
     client = openai.OpenAI(base_url=f"{random.url}/v1", api_key="none", max_retries=0, timeout=0.1)
-    before = random.metrics()["vllm:generation_tokens_total"]
+    before, cancelled = random.metrics()["vllm:generation_tokens_total"], random.cancelled()
     with pytest.raises(openai.APITimeoutError):
         client.completions.create(model="any", prompt="hello", max_tokens=MANY, n=8, extra_body=ENDLESS)
     assert random.wait_until_idle(5)
+    assert random.cancelled() - cancelled == 8
     assert random.metrics()["vllm:generation_tokens_total"] - before < 8 * MANY / 2
 
 

@@ -2,7 +2,6 @@
 import json
 import os
 import subprocess
-import warnings
 
 import pytest
 import scripted_model
@@ -17,6 +16,11 @@ SHAPE = {"vocab_size": 384, "context_length": 4096, "embedding_length": 256, "bl
 def pytest_addoption(parser):
     parser.addoption("--program", required=True)
     parser.addoption("--smollm2", default="")
+
+
+def pytest_configure(config):
+    """A reply that a client has no type for is a warning of pydantic's; here it is an error."""
+    config.addinivalue_line("filterwarnings", "error:.*Pydantic serializer warnings")
 
 
 @pytest.fixture(scope="session")
@@ -68,9 +72,3 @@ def smollm2(program, request):
         pytest.skip("SmolLM2 is not here (PLAIT_SMOLLM2)")
     with serve(program, path) as server:
         yield server
-
-
-@pytest.fixture(autouse=True, scope="session")
-def no_unknown_types():
-    """A reply that a client has no type for is a warning of pydantic's; here it is an error."""
-    warnings.filterwarnings("error", message=".*Pydantic serializer warnings.*")

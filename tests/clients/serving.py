@@ -31,6 +31,10 @@ class Server:
                 values[match[1]] = values.get(match[1], 0) + float(match[2])
         return values
 
+    def cancelled(self):
+        """How many answers were given up."""
+        return int(float(re.search(r'^vllm:request_success_total\{.*finished_reason="abort".*\} (.+)$', self.get("/metrics"), re.M)[1]))
+
     def wait_until_idle(self, seconds=10):
         """True once no request runs or waits."""
         deadline = time.monotonic() + seconds
