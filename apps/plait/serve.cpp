@@ -64,6 +64,7 @@ void allow_descriptors(int connections) {
 }
 
 void add_routes(Router& router, Service& service) {
+  add_openai_routes(router, service);
   add_anthropic_routes(router, service);
   add_ollama_routes(router, service);
   add_llama_server_routes(router, service);
