@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "engine_options.h"
 #include "id_list.h"
+#include "server/response_store.h"
 #include "server/server.h"
 #include "server/service.h"
 #include "stop_signals.h"
@@ -63,8 +64,9 @@ void allow_descriptors(int connections) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void add_routes(Router& router, Service& service) {
+void add_routes(Router& router, Service& service, ResponseStore& responses) {
   add_openai_routes(router, service);
+  add_responses_routes(router, service, responses);
   add_anthropic_routes(router, service);
   add_ollama_routes(router, service);
   add_llama_server_routes(router, service);
@@ -97,7 +99,8 @@ Result<void> serve(const ServeOptions& options, Context& context) {
                   .model_name = options.alias.empty() ? file : options.alias,
                   .model_path = engine_with->model,
                   .started = std::time(nullptr)};
-  add_routes(router, service);
+  ResponseStore responses;
+  add_routes(router, service, responses);
   const StopSignals signals([&server] { server->stop(); });
   fmt::print(stderr, "plait: {} is served at {}\n", without_terminal_codes(service.model_name), server->address());
   server->run();

@@ -41,11 +41,13 @@ class Router {
 // What a route's "*" stands for in this path, its %-escapes decoded.
 std::string rest_of_path(const HttpRequest& request, std::string_view route);
 
-// All routes of a service, which must outlive the router.
-void add_openai_routes(Router& router, Service& service);        // /v1/chat/completions, /v1/completions, ...
-void add_responses_routes(Router& router, Service& service);     // /v1/responses
-void add_anthropic_routes(Router& router, Service& service);     // /v1/messages
-void add_ollama_routes(Router& router, Service& service);        // /api/...
+class ResponseStore;
+
+// All routes of a service, which must outlive the router, as the store must.
+void add_openai_routes(Router& router, Service& service);  // /v1/chat/completions, /v1/completions, ...
+void add_responses_routes(Router& router, Service& service, ResponseStore& store);  // /v1/responses
+void add_anthropic_routes(Router& router, Service& service);                        // /v1/messages
+void add_ollama_routes(Router& router, Service& service);                           // /api/...
 void add_llama_server_routes(Router& router, Service& service);  // /completion, /tokenize, /health, ...
 void add_metrics_routes(Router& router, Service& service);       // /metrics
 void add_page_routes(Router& router, Service& service);          // /
