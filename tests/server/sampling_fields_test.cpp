@@ -49,8 +49,8 @@ TEST(SamplingFields, GoOverWhatTheModelRecommends) {
 
 TEST(SamplingFields, HaveTheNamesOfOpenAiAndOfOthers) {
   const Request request = read(R"({"temperature": 1.5, "top_k": -1, "top_p": 0.5, "min_p": 0.25, "repeat_penalty": 1.25,
-    "presence_penalty": -2, "frequency_penalty": 2, "repeat_last_n": -1, "seed": 5, "ignore_eos": true, "stop": ["a", "b"],
-    "max_tokens": 4, "typical_p": 1.0, "mirostat": 0})");
+    "presence_penalty": -2, "frequency_penalty": 2, "repeat_last_n": -1, "seed": 5, "ignore_eos": true,
+    "stop": ["a", "b"], "max_tokens": 4, "typical_p": 1.0, "mirostat": 0})");
   EXPECT_EQ(request.sampling.temp, 1.5);
   EXPECT_EQ(request.sampling.top_k, -1);
   EXPECT_EQ(request.sampling.top_p, 0.5);
