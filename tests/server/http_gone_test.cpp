@@ -96,7 +96,7 @@ TEST(HttpGone, IsSeenBehindRequestsThatWereSentAhead) {
 }
 
 TEST(HttpGone, TellsAHandlerThatAsksLater) {
-  std::atomic<bool> called{false}, called_after{false};
+  std::atomic<bool> called{false};
   std::promise<void> asked;
   TestServer server(ServerOptions(), [&](const HttpRequest&, Reply& reply) {
     while (!reply.gone()) std::this_thread::sleep_for(milliseconds(1));
