@@ -100,6 +100,8 @@ typedef struct plait_token_bias {
   double bias; /* Minus infinity: never chosen. */
 } plait_token_bias;
 
+typedef enum plait_pooling { PLAIT_NO_POOLING = 0, PLAIT_MEAN = 1, PLAIT_LAST = 2 } plait_pooling;
+
 typedef struct plait_request {
   size_t struct_size;
   /* The prompt: exactly one of these three. */
@@ -127,9 +129,11 @@ typedef struct plait_request {
   int32_t max_tokens; /* -1: until the context is full. */
   const char* const* stop;
   size_t stop_count;
-  int32_t ignore_end; /* 1: tokens that end an answer are tokens like any other. */
-  int32_t special;    /* 1: special tokens in the answer are spelt out. */
-  int32_t logprobs;   /* -1: none. 0 to 100: each token's, and those of this many best ones. */
+  int32_t ignore_end;      /* 1: tokens that end an answer are tokens like any other. */
+  int32_t special;         /* 1: special tokens in the answer are spelt out. */
+  int32_t logprobs;        /* -1: none. 0 to 100: each token's, and those of this many best ones. */
+  int32_t prompt_logprobs; /* The same for the tokens of the prompt, the first of which has none. */
+  int32_t embedding;       /* plait_pooling; other than 0: nothing is generated, the last event has a vector. */
 } plait_request;
 
 /* The defaults; with an engine, the sampling that its model recommends. */
@@ -153,6 +157,12 @@ typedef struct plait_scored_token {
   double logprob; /* Natural logarithm, before any sampling option. */
 } plait_scored_token;
 
+typedef struct plait_scored_choice {
+  double logprob;
+  const plait_scored_token* alternatives; /* Best first. */
+  size_t alternative_count;
+} plait_scored_choice;
+
 typedef struct plait_usage {
   int32_t prompt_tokens;
   int32_t reused_tokens;
@@ -168,6 +178,8 @@ typedef struct plait_event {
   plait_event_kind kind;
   int32_t prompt_done;
   int32_t prompt_total;
+  const plait_scored_choice* prompt_scores; /* With PLAIT_PREFILL, if asked for: of the prompt's next tokens. */
+  size_t prompt_score_count;
   int32_t token;
   const char* text; /* Whole characters; the texts of all events joined are the answer. Ends with a zero byte. */
   size_t text_bytes;
@@ -175,9 +187,11 @@ typedef struct plait_event {
   const plait_scored_token* alternatives; /* Best first. */
   size_t alternative_count;
   plait_finish finish;
-  plait_code error_code; /* PLAIT_OK: none. */
-  const char* error;     /* Empty: none. */
-  plait_usage usage;     /* With PLAIT_FINISH. */
+  plait_code error_code;  /* PLAIT_OK: none. */
+  const char* error;      /* Empty: none. */
+  const float* embedding; /* With PLAIT_FINISH, if asked for: of length 1 in the Euclidean norm. */
+  size_t embedding_width;
+  plait_usage usage; /* With PLAIT_FINISH. */
 } plait_event;
 
 plait_code plait_submit(plait_engine* engine, const plait_request* request, plait_stream** stream);

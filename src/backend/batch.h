@@ -58,7 +58,7 @@ struct Batch {
   std::vector<Token> tokens;
   std::vector<int> positions;  // One a token: its place in its sequence.
   std::vector<Segment> segments;
-  std::vector<int> outputs;  // Rows whose logits are wanted, ascending.
+  std::vector<int> outputs;  // Rows that are wanted at the end, ascending.
 };
 
 // The memory of one row stream of a layer, for all sequences: block number b lies at offset + b * stride.

@@ -128,7 +128,7 @@ Result<void> Cache::prepare(std::span<const Work> work, Batch& batch) {
       const int position = sequence.computed() + i;
       batch.tokens.push_back(sequence.tokens_[static_cast<std::size_t>(position)]);
       batch.positions.push_back(position);
-      if (w.all_logits || position == sequence.known() - 1) batch.outputs.push_back(segment.begin + i);
+      if (w.all_outputs || position == sequence.known() - 1) batch.outputs.push_back(segment.begin + i);
     }
   }
   return {};

@@ -30,8 +30,10 @@ struct CacheStats {
 struct Work {
   Sequence* sequence = nullptr;
   int count = 0;  // Tokens to compute: the next ones after those computed.
-  // Logits of each of them; otherwise only of the last, and that only if it is the last known token.
-  bool all_logits = false;
+  // The row of each of them is an output; otherwise only that of the last, and only if it is the last known token.
+  bool all_outputs = false;
+  // Outputs are the normed hidden rows that the head would read, and no logits are computed of them.
+  bool hidden = false;
   // The last `uncertain` of them are drafts: commit() may accept any number of them.
   int uncertain = 0;
 };

@@ -35,6 +35,14 @@ float rounded(double logit) {
   return static_cast<float>(std::clamp(logit, -static_cast<double>(kMost), static_cast<double>(kMost)));
 }
 
+Result<void> check_finite(std::span<const float> logits, std::size_t position) {
+  const int bad = find_not_finite(logits);
+  if (bad < 0) return {};
+  return fail(ErrorCode::kCorrupt,
+              fmt::format("the logit of token {} at position {} is {}, not a number to sample from", bad, position,
+                          logits[static_cast<std::size_t>(bad)]));
+}
+
 struct Range {
   const char* field;
   double value, low, high;
@@ -139,10 +147,7 @@ std::size_t Sampler::truncate(const SampleOptions& options) {
 Result<Token> Sampler::choose(std::span<const float> logits, const SampleOptions& options,
                               std::span<const Token> history) {
   check(logits.size() == logits_.size(), "a row of logits has the vocabulary's width");
-  if (const int bad = find_not_finite(logits); bad >= 0)
-    return fail(ErrorCode::kCorrupt,
-                fmt::format("the logit of token {} at position {} is {}, not a number to sample from", bad,
-                            history.size(), logits[static_cast<std::size_t>(bad)]));
+  if (auto checked = check_finite(logits, history.size()); !checked) return fail(checked.error());
   std::copy(logits.begin(), logits.end(), logits_.begin());
   for (const TokenBias& bias : options.logit_bias) {
     float& logit = logits_[static_cast<std::size_t>(bias.token)];
@@ -187,6 +192,12 @@ std::vector<ScoredToken> Sampler::best(std::span<const float> logits, double log
   keep_best(logits, std::min(count, static_cast<int>(logits.size())));
   for (const Candidate& c : candidates_) scored.push_back({c.token, static_cast<double>(c.logit) - log_sum_exp});
   return scored;
+}
+
+Result<ScoredChoice> Sampler::score(std::span<const float> logits, Token token, int count, int position) {
+  if (auto checked = check_finite(logits, static_cast<std::size_t>(position)); !checked) return fail(checked.error());
+  const double total = log_sum_exp(logits);
+  return ScoredChoice{static_cast<double>(logits[static_cast<std::size_t>(token)]) - total, best(logits, total, count)};
 }
 
 }  // namespace plait

@@ -37,6 +37,8 @@ class Sampler {
   static double log_sum_exp(std::span<const float> logits);
   // The `count` best tokens with their log-probabilities, best first, lowest id first among equals.
   std::vector<ScoredToken> best(std::span<const float> logits, double log_sum_exp, int count);
+  // The log-probability of `token`, which stands at that position, and the `count` best. Fails as choose() does.
+  Result<ScoredChoice> score(std::span<const float> logits, Token token, int count, int position);
 
  private:
   struct Candidate {

@@ -14,8 +14,9 @@ void Answer::begin() {
   if (!begun_) begun_ = Clock::now();
 }
 
-void Answer::progress(int computed) {
+void Answer::progress(int computed, std::vector<ScoredChoice> scores) {
   const int done = std::min(computed, options_.prompt_tokens);
+  check(done > reported_ || scores.empty(), "tokens are scored when they are computed for the first time");
   if (done <= reported_) return;
   reported_ = done;
   if (done == options_.prompt_tokens) computed_ = Clock::now();
@@ -23,6 +24,7 @@ void Answer::progress(int computed) {
   event.kind = Event::Kind::kPrefill;
   event.prompt_done = done;
   event.prompt_total = options_.prompt_tokens;
+  event.prompt_scores = std::move(scores);
   check(events_.push(std::move(event)), "a step is made only with room for its events");
 }
 
@@ -51,6 +53,7 @@ void Answer::finish(FinishReason reason, std::optional<Error> error) {
   event.finish = reason;
   if (reason == FinishReason::kStop) event.stop = matcher_.found();
   event.error = std::move(error);
+  event.embedding = std::move(embedding_);
   event.usage = usage();
   events_.push_last(std::move(event));
   finished_ = true;

@@ -31,14 +31,18 @@ class Answer {
  public:
   Answer(AnswerOptions options, BoundedQueue<Event>& events);
 
-  void begin();                 // Work on the prompt begins (again, after a pause).
-  void progress(int computed);  // So many tokens of the sequence are computed.
+  void begin();  // Work on the prompt begins (again, after a pause).
+  // So many tokens of the sequence are computed; the scores are of the prompt's next tokens, if they are wanted.
+  void progress(int computed, std::vector<ScoredChoice> scores = {});
   // The token that was chosen. Returns the reason if the answer ends with it; finish() is then due.
   std::optional<FinishReason> take(Choice choice);
+  void embed(std::vector<float> embedding) { embedding_ = std::move(embedding); }  // For the last event.
   void finish(FinishReason reason, std::optional<Error> error = std::nullopt);
 
   bool finished() const { return finished_; }
   bool wants_tokens() const { return options_.max_tokens > 0; }
+  int prompt_tokens() const { return options_.prompt_tokens; }
+  int generated() const { return generated_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -50,6 +54,7 @@ class Answer {
   StopMatcher matcher_;
   Clock::time_point submitted_ = Clock::now();
   std::optional<Clock::time_point> begun_, computed_, first_, last_;
+  std::vector<float> embedding_;
   int reported_ = 0;
   int generated_ = 0;
   bool finished_ = false;

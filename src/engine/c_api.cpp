@@ -16,7 +16,8 @@ struct plait_stream {
   plait::Stream stream;
   // What the last event's pointers point to.
   plait::Event event;
-  std::vector<plait_scored_token> alternatives;
+  std::vector<plait_scored_token> alternatives;  // Those of prompt_scores, too.
+  std::vector<plait_scored_choice> prompt_scores;
 };
 
 namespace plait {
@@ -31,6 +32,7 @@ static_assert(static_cast<int>(ErrorCode::kIo) + 1 == PLAIT_IO);
 static_assert(static_cast<int>(FinishReason::kError) == PLAIT_FINISH_ERROR);
 static_assert(static_cast<int>(Event::Kind::kFinish) == PLAIT_FINISH);
 static_assert(static_cast<int>(CacheType::kBF16) == PLAIT_BF16);
+static_assert(static_cast<int>(Pooling::kLast) == PLAIT_LAST);
 
 plait_code failed(const Error& error) {
   last_error = error.message;
@@ -109,6 +111,8 @@ Result<Request> to_request(const plait_request* c) {
     return fail(ErrorCode::kInvalidArgument, "plait_request has a wrong struct_size: call its _init first");
   const bool null_array = (c->tokens == nullptr && c->token_count > 0) || (c->stop == nullptr && c->stop_count > 0) ||
                           (c->logit_bias == nullptr && c->logit_bias_count > 0);
+  if (c->embedding < PLAIT_NO_POOLING || c->embedding > PLAIT_LAST)
+    return fail(ErrorCode::kInvalidArgument, "embedding is no plait_pooling");
   if (null_array) return fail(ErrorCode::kInvalidArgument, "an array of the request is null but has a count");
   Request request;
   if (c->text != nullptr) request.text = c->text;
@@ -123,7 +127,22 @@ Result<Request> to_request(const plait_request* c) {
   request.ignore_end = c->ignore_end != 0;
   request.special = c->special != 0;
   if (c->logprobs != -1) request.logprobs = c->logprobs;
+  if (c->prompt_logprobs != -1) request.prompt_logprobs = c->prompt_logprobs;
+  request.embedding = static_cast<Pooling>(c->embedding);
   return request;
+}
+
+// All alternatives first: then they move no more, and the scores point to them.
+void take_prompt_scores(plait_stream& stream) {
+  stream.prompt_scores.clear();
+  for (const ScoredChoice& choice : stream.event.prompt_scores) {
+    for (const ScoredToken& scored : choice.alternatives) stream.alternatives.push_back({scored.token, scored.logprob});
+  }
+  const plait_scored_token* next = stream.alternatives.data();
+  for (const ScoredChoice& choice : stream.event.prompt_scores) {
+    stream.prompt_scores.push_back({choice.logprob, next, choice.alternatives.size()});
+    next += choice.alternatives.size();
+  }
 }
 
 // Points into the stream.
@@ -131,17 +150,23 @@ plait_event to_event(plait_stream& stream) {
   const Event& event = stream.event;
   stream.alternatives.clear();
   for (const ScoredToken& scored : event.alternatives) stream.alternatives.push_back({scored.token, scored.logprob});
+  const std::size_t alternatives = stream.alternatives.size();
+  take_prompt_scores(stream);
   plait_event c{};
   c.kind = static_cast<plait_event_kind>(event.kind);
   c.prompt_done = event.prompt_done;
   c.prompt_total = event.prompt_total;
+  c.prompt_scores = stream.prompt_scores.data();
+  c.prompt_score_count = stream.prompt_scores.size();
   c.token = event.token;
   c.text = event.text.c_str();
   c.text_bytes = event.text.size();
   c.logprob = event.logprob;
   c.alternatives = stream.alternatives.data();
-  c.alternative_count = stream.alternatives.size();
+  c.alternative_count = alternatives;
   c.finish = static_cast<plait_finish>(event.finish);
+  c.embedding = event.embedding.data();
+  c.embedding_width = event.embedding.size();
   c.error_code = event.error ? code_of(event.error->code) : PLAIT_OK;
   c.error = event.error ? event.error->message.c_str() : "";
   const Usage& usage = event.usage;
@@ -251,6 +276,7 @@ void plait_request_init(const plait_engine* engine, plait_request* request) {
   request->seed = sampling.seed;
   request->max_tokens = -1;
   request->logprobs = -1;
+  request->prompt_logprobs = -1;
 }
 
 plait_code plait_submit(plait_engine* engine, const plait_request* request, plait_stream** stream) {
@@ -261,7 +287,7 @@ plait_code plait_submit(plait_engine* engine, const plait_request* request, plai
     if (!wanted) return failed(wanted.error());
     auto submitted = engine->engine.submit(std::move(*wanted));
     if (!submitted) return failed(submitted.error());
-    *stream = new plait_stream{std::move(*submitted), {}, {}};
+    *stream = new plait_stream{std::move(*submitted), {}, {}, {}};
     return PLAIT_OK;
   });
 }

@@ -11,6 +11,7 @@
 #include "base/thread_plan.h"
 #include "cache/cache.h"
 #include "decode/sample.h"
+#include "engine/counters.h"
 #include "engine/queue.h"
 #include "engine/scheduler.h"
 #include "plait/engine.h"
@@ -19,8 +20,8 @@
 namespace plait {
 
 // As Stepper::step.
-using LogitsSink = std::function<void(int index, std::span<float> logits)>;
-using StepFunction = std::function<Result<void>(std::span<const Work> work, const LogitsSink& logits)>;
+using OutputSink = std::function<void(int index, std::span<float> row)>;
+using StepFunction = std::function<Result<void>(std::span<const Work> work, const OutputSink& output)>;
 
 struct CoreParts {
   Cache* cache = nullptr;
@@ -46,10 +47,10 @@ class Core {
   // `prompt` is what the request's prompt became.
   Result<Stream> submit(Request request, std::vector<Token> prompt);
   int open_streams() const { return open_streams_.load(); }
+  EngineStats stats() const { return counters_.read(waiting_.load(), cache_bytes_); }
 
  private:
   struct Task;
-  Result<void> check_request(const Request& request, std::span<const Token> prompt) const;
   void run();
   void take_in();
   void taken_up(Task& task);
@@ -57,17 +58,25 @@ class Core {
   bool step();
   void make_entries();
   void compute(const Plan& plan);
+  void add_work(Task& task, int count);
+  void take_output(Task& task, int position, std::span<float> row);
+  void score(Task& task, int position, std::span<float> logits);
   void choose(Task& task, std::span<float> logits);
+  void commit(Task& task, int count);
   void deliver(Task& task);
+  void pause(Task& task);
   void give_up_blocks(Task& task);
   void finish(Task& task, FinishReason reason, std::optional<Error> error = std::nullopt);
+  void note_memory();
 
   CoreParts parts_;
+  std::size_t cache_bytes_;
   int most_tokens_;  // Of one sequence that has all the memory for itself.
   BoundedQueue<std::unique_ptr<Task>> inbox_;
   std::atomic<int> open_streams_{0};
   std::atomic<int> waiting_{0};  // Submitted, and work on them has not begun.
   std::atomic<bool> stopping_{false};
+  Counters counters_;
 
   // The stepping thread's.
   Sampler sampler_;
@@ -75,7 +84,11 @@ class Core {
   std::vector<Task*> live_;                   // Those that are not finished; the scheduler's numbers count in it.
   std::vector<Entry> entries_;
   std::vector<Work> work_;
-  std::vector<Task*> wanting_;  // Those that get logits in the step under way.
+  struct Output {
+    Task* task;
+    int position;
+  };
+  std::vector<Output> outputs_;  // Of the step under way, in the order of its batch.
   std::thread thread_;
 };
 

@@ -140,7 +140,7 @@ Result<Engine> Engine::open(const EngineOptions& options) {
     state->core = std::make_unique<Core>(
         CoreParts{.cache = &state->stepper.cache(),
                   .step = [stable](std::span<const Work> work,
-                                   const LogitsSink& logits) { return stable->stepper.step(work, logits); },
+                                   const OutputSink& output) { return stable->stepper.step(work, output); },
                   .keep = [stable] { return stable->loaded.backend->keep_caller(); },
                   .tokenizer = state->loaded.tokenizer.get(),
                   .vocabulary = state->info.vocabulary,
@@ -175,6 +175,7 @@ Result<Completion> Engine::generate(Request request, const std::function<void(co
   while (auto event = stream->next()) {
     if (watch) watch(*event);
     completion.text += event->text;
+    for (ScoredChoice& score : event->prompt_scores) completion.prompt_scores.push_back(std::move(score));
     if (event->kind == Event::Kind::kToken) {
       completion.tokens.push_back(event->token);
       if (scored) completion.logprobs.push_back({event->logprob, std::move(event->alternatives)});
@@ -183,6 +184,7 @@ Result<Completion> Engine::generate(Request request, const std::function<void(co
     if (event->finish == FinishReason::kError) return fail(*event->error);
     completion.finish = event->finish;
     completion.usage = event->usage;
+    completion.embedding = std::move(event->embedding);
   }
   return completion;
 }
@@ -207,7 +209,7 @@ std::string Engine::token_bytes(Token token) const {
 
 Result<Prompt> Engine::prepare(const Request& request) const { return prepare_prompt(request, state_->tools()); }
 
-EngineStats Engine::stats() const { return {}; }
+EngineStats Engine::stats() const { return state_->core->stats(); }
 
 Result<std::string> Engine::render(const Request& request) const { return render_prompt(request, state_->tools()); }
 

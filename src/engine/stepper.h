@@ -29,21 +29,24 @@ class Stepper {
   int max_tokens() const { return max_tokens_; }
   std::size_t scratch_bytes() const { return scratch_bytes(*model_, *backend_, max_tokens_); }
 
-  // Prepares the work, runs the pass, and hands over the logits of each wanted row in batch order: `logits(i, row)`,
-  // i counting from 0; the row is valid during the call and may be changed. Commits nothing.
-  // `observe` sees the residual stream, as in Model::forward. Fails only where Cache::prepare does.
-  using LogitsSink = std::function<void(int index, std::span<float> logits)>;
-  Result<void> step(std::span<const Work> work, const LogitsSink& logits, const Model::Observer& observe = {});
+  // Prepares the work, runs the pass, and hands over each output in batch order, its logits or, where the work wants
+  // that, its hidden row: `output(i, row)`, i counting from 0; the row is valid during the call and may be changed.
+  // Commits nothing. `observe` sees the residual stream, as in Model::forward. Fails only where Cache::prepare does.
+  using OutputSink = std::function<void(int index, std::span<float> row)>;
+  Result<void> step(std::span<const Work> work, const OutputSink& output, const Model::Observer& observe = {});
 
   // The batch of the last step.
   const Batch& batch() const { return batch_; }
 
  private:
+  void mark_hidden(std::span<const Work> work);
+
   const Model* model_ = nullptr;
   Backend* backend_ = nullptr;
   std::unique_ptr<Cache> cache_;
   std::unique_ptr<Buffer> memory_;
   Batch batch_;
+  std::vector<char> hidden_;  // One an output: its hidden row is wanted.
   std::vector<float> row_;
   int max_tokens_ = 0;
 };

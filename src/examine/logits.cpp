@@ -116,7 +116,7 @@ Result<LogitsReport> compute_logits(Session& session, const LogitsRequest& reque
     std::vector<Work> work;
     company.add(work, true);
     const std::size_t our_place = work.size();
-    work.push_back({.sequence = ours, .count = count, .all_logits = any_wanted(wanted, done, done + count)});
+    work.push_back({.sequence = ours, .count = count, .all_outputs = any_wanted(wanted, done, done + count)});
     company.add(work, false);
     Result<void> written;
     const auto& batch = session.stepper.batch();

@@ -24,7 +24,7 @@ Result<double> window_nll(Session& session, std::span<const Token> window, int f
   const int total = static_cast<int>(window.size());
   for (int done = 0; done < total;) {
     const int count = std::min(session.stepper.max_tokens(), total - done);
-    const Work work{.sequence = sequence, .count = count, .all_logits = true};
+    const Work work{.sequence = sequence, .count = count, .all_outputs = true};
     const auto score = [&](int index, std::span<float> logits) {
       const int target = done + index + 1;
       if (target >= first && target < total) sum += nll_of(logits, window[static_cast<std::size_t>(target)]);

@@ -69,7 +69,7 @@ Result<double> run(Session& session, std::span<Sequence* const> sequences, int c
     const int now = std::min(chunk, count - done);
     std::vector<Work> work;
     for (Sequence* sequence : sequences)
-      work.push_back({.sequence = sequence, .count = now, .all_logits = with_logits});
+      work.push_back({.sequence = sequence, .count = now, .all_outputs = with_logits});
     if (Result<void> stepped = session.stepper.step(work, [](int, std::span<float>) {}); !stepped)
       return fail(stepped.error());
     for (Sequence* sequence : sequences) cache.commit(sequence, now);

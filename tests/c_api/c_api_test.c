@@ -146,6 +146,45 @@ static void test_generate(plait_engine* engine) {
   EXPECT(cut.finished && cut.last.finish == PLAIT_FINISH_CANCEL);
 }
 
+typedef struct {
+  int scores;
+  double sum;
+  double norm;
+  size_t width;
+} measures;
+
+static int measure(void* user, const plait_event* event) {
+  measures* m = user;
+  for (size_t i = 0; i < event->prompt_score_count; ++i) {
+    const plait_scored_choice* score = &event->prompt_scores[i];
+    EXPECT(event->kind == PLAIT_PREFILL && score->alternative_count == 2);
+    EXPECT(score->logprob <= score->alternatives[0].logprob && score->alternatives[0].logprob <= 0);
+    EXPECT(score->alternatives[1].logprob <= score->alternatives[0].logprob);
+    m->sum += score->logprob;
+    ++m->scores;
+  }
+  for (size_t i = 0; i < event->embedding_width; ++i) m->norm += (double)event->embedding[i] * event->embedding[i];
+  m->width += event->embedding_width;
+  return 0;
+}
+
+static void test_measures(plait_engine* engine) {
+  plait_request request = greedy(engine, 0);
+  request.tokens = kPrompt;
+  request.token_count = 10;
+  request.prompt_logprobs = 2;
+  measures scored = {0}, embedded = {0};
+  EXPECT(plait_generate(engine, &request, measure, &scored) == PLAIT_OK);
+  EXPECT(scored.scores == 9 && scored.sum < 0 && scored.width == 0);
+  request.embedding = PLAIT_MEAN;
+  EXPECT(plait_generate(engine, &request, measure, &embedded) == PLAIT_INVALID_ARGUMENT);
+  request.prompt_logprobs = -1;
+  EXPECT(plait_generate(engine, &request, measure, &embedded) == PLAIT_OK);
+  EXPECT(embedded.scores == 0 && embedded.width > 0 && fabs(embedded.norm - 1) < 1e-5);
+  request.embedding = 3;
+  EXPECT(plait_generate(engine, &request, measure, &embedded) == PLAIT_INVALID_ARGUMENT);
+}
+
 static void test_prompts(plait_engine* engine) {
   plait_request request = greedy(engine, 3);
   answer a = {0};
@@ -238,6 +277,7 @@ int main(int argc, char** argv) {
   if (engine == NULL) return 1;
   test_info(engine);
   test_generate(engine);
+  test_measures(engine);
   test_prompts(engine);
   test_refusals(engine);
   test_streams(engine);

@@ -59,7 +59,7 @@ TEST(Cache, LaysOutTheBatchInTheGivenOrder) {
   Sequence* b = f.cache->open(numbered(3, 200));
   run(f, {{.sequence = a, .count = 18}});
   EXPECT_THAT(f.batch.outputs, IsEmpty());  // The last known token is not among them.
-  const std::vector<Work> work{{.sequence = b, .count = 3}, {.sequence = a, .count = 2, .all_logits = true}};
+  const std::vector<Work> work{{.sequence = b, .count = 3}, {.sequence = a, .count = 2, .all_outputs = true}};
   ASSERT_TRUE(f.cache->prepare(work, f.batch));
   EXPECT_THAT(f.batch.tokens, ElementsAre(200, 201, 202, 118, 119));
   EXPECT_THAT(f.batch.positions, ElementsAre(0, 1, 2, 18, 19));
@@ -109,7 +109,7 @@ TEST(Cache, CutsWhatWasNotAccepted) {
   Sequence* s = f.cache->open(numbered(14));
   run(f, {{.sequence = s, .count = 13}});
   for (int i = 0; i < 20; ++i) s->append(500 + i);
-  const std::vector<Work> work{{.sequence = s, .count = 21, .all_logits = true, .uncertain = 20}};
+  const std::vector<Work> work{{.sequence = s, .count = 21, .all_outputs = true, .uncertain = 20}};
   ASSERT_TRUE(f.cache->prepare(work, f.batch));
   EXPECT_EQ(f.free_blocks(), 1);
   f.cache->commit(s, 4);  // The last of the prompt and three drafted tokens.

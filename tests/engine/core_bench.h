@@ -56,6 +56,7 @@ struct Collected {
   std::vector<Token> tokens;
   std::vector<int> progress;
   std::vector<ScoredChoice> scores;
+  std::vector<ScoredChoice> prompt_scores;
   Event finish;
 };
 
@@ -63,7 +64,10 @@ inline Collected collect(Stream& stream) {
   Collected all;
   while (auto event = stream.next()) {
     all.text += event->text;
-    if (event->kind == Event::Kind::kPrefill) all.progress.push_back(event->prompt_done);
+    if (event->kind == Event::Kind::kPrefill) {
+      all.progress.push_back(event->prompt_done);
+      for (const ScoredChoice& score : event->prompt_scores) all.prompt_scores.push_back(score);
+    }
     if (event->kind == Event::Kind::kToken) {
       all.tokens.push_back(event->token);
       all.scores.push_back({event->logprob, event->alternatives});

@@ -165,7 +165,7 @@ TEST_F(Experts, MayHaveGateAndUpInOneTensor) {
       Stepper::create(*model, *session.loaded.backend, {.cache_bytes = 1 << 22, .max_context = 64});
   ASSERT_TRUE(stepper) << stepper.error().message;
   Sequence* sequence = stepper->cache().open(ids);
-  const Work work{.sequence = sequence, .count = 20, .all_logits = false};
+  const Work work{.sequence = sequence, .count = 20, .all_outputs = false};
   std::vector<float> got;
   ASSERT_TRUE(stepper->step({&work, 1}, [&](int, std::span<float> row) { got.assign(row.begin(), row.end()); }));
   ASSERT_EQ(got.size(), want.size());

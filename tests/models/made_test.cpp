@@ -49,7 +49,7 @@ TEST_P(MadeModel, TakesNothingFromTheHeapWithinAStep) {
   Cache& cache = session->stepper.cache();
   Sequence* sequence = cache.open(std::vector<Token>(100, 3));
   for (const int count : {33, 1, 17, 1, 30}) {  // Prefill, decode, the end of a chunk.
-    const Work work{.sequence = sequence, .count = count, .all_logits = true};
+    const Work work{.sequence = sequence, .count = count, .all_outputs = true};
     std::uint64_t begin = 0, end = 0;
     const Result<void> stepped = session->stepper.step(
         {&work, 1}, [&](int, std::span<float>) { end = allocations(); },

@@ -67,7 +67,8 @@ class FakeModel {
     if (auto prepared = cache->prepare(work, batch); !prepared) return prepared;
     cache->check_integrity();
     int output = 0;
-    for (const Segment& segment : batch.segments) {
+    for (std::size_t s = 0; s < batch.segments.size(); ++s) {
+      const Segment& segment = batch.segments[s];
       std::uint64_t hash = hash_before(segment);
       for (int i = segment.begin; i < segment.begin + segment.count; ++i) {
         const int position = batch.positions[static_cast<std::size_t>(i)];
@@ -80,7 +81,7 @@ class FakeModel {
         }
         if (output >= static_cast<int>(batch.outputs.size()) || batch.outputs[static_cast<std::size_t>(output)] != i)
           continue;
-        std::vector<float> values = logits_of(hash);
+        std::vector<float> values = work[s].hidden ? hidden_of(hash) : logits_of(hash);
         logits(output++, values);
       }
     }
@@ -94,6 +95,12 @@ class FakeModel {
     if (values[kPoison] > 7.9f) values[kPoison] = std::numeric_limits<float>::quiet_NaN();
     return values;
   }
+  static std::vector<float> hidden_of(std::uint64_t hash) {
+    std::vector<float> values;
+    for (std::uint64_t i = 0; i < kWidth; ++i) values.push_back(static_cast<float>(random_unit(hash, 100 + i) - 0.5));
+    return values;
+  }
+  static constexpr std::size_t kWidth = 6;
   static constexpr std::size_t kPoison = 49;  // Its logit is sometimes not a number.
 
   MemoryBackend backend;

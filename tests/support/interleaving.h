@@ -88,7 +88,7 @@ class Interleaving {
     std::vector<float> rows;
     Sequence* sequence = cache_.open(tokens);
     for (int i = 0; i < length_; ++i) {
-      const Work work{.sequence = sequence, .count = 1, .all_logits = true};
+      const Work work{.sequence = sequence, .count = 1, .all_outputs = true};
       const auto sink = [&](int, std::span<float> row) { rows.insert(rows.end(), row.begin(), row.end()); };
       EXPECT_TRUE(session_.stepper.step({&work, 1}, sink));
       cache_.commit(sequence, 1);
@@ -117,7 +117,7 @@ class Interleaving {
       const int uncertain = drafts ? wrong + draw(known + 1) : 0;
       const int count = known + wrong;
       const int accepted = drafts ? count - uncertain + draw(uncertain - wrong + 1) : count;
-      work.push_back({.sequence = &s, .count = count, .all_logits = true, .uncertain = uncertain});
+      work.push_back({.sequence = &s, .count = count, .all_outputs = true, .uncertain = uncertain});
       parts.push_back({runner.stream, past, known, accepted});
     }
     if (work.empty()) return;
