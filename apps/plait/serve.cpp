@@ -70,6 +70,7 @@ void add_routes(Router& router, Service& service, ResponseStore& responses) {
   add_anthropic_routes(router, service);
   add_ollama_routes(router, service);
   add_llama_server_routes(router, service);
+  add_metrics_routes(router, service);
   add_page_routes(router, service);
 }
 

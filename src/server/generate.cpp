@@ -15,6 +15,10 @@ using Clock = std::chrono::steady_clock;
 // Events of one choice that are handed over before the others, the client and the clock are looked after.
 constexpr int kAtOnce = 8;
 
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
 // What wakes a handler: an event of any of its streams, or its client's end.
 class Doorbell {
  public:
@@ -46,12 +50,14 @@ class Run {
   struct Choice {
     Stream stream;
     ReasoningSplitter splitter;
+    std::optional<Clock::time_point> last_token = std::nullopt;
   };
   void drain(int choice);
   void hand_over(int choice, const Event& event);
   void say(int choice, std::string text, std::string reasoning, const Event* event);
   void cancel_all();
   void keep_alive();
+  void note_token(Choice& choice);
 
   Service& service_;
   Reply& reply_;
@@ -62,7 +68,8 @@ class Run {
   int open_ = 0;
   bool cancelled_ = false;
   const std::chrono::milliseconds patience_{service_.keep_alive_ms};
-  Clock::time_point said_ = Clock::now();
+  const Clock::time_point begun_ = Clock::now();
+  Clock::time_point said_ = begun_;
   std::optional<Error> error_;
 };
 
@@ -120,6 +127,7 @@ void Run::hand_over(int choice, const Event& event) {
     if (event.prompt_scores.empty()) return;
     return say(choice, {}, {}, &event);
   }
+  if (event.kind == Event::Kind::kToken) note_token(choices_[static_cast<std::size_t>(choice)]);
   auto [text, reasoning] = splitter.add(event.text);
   if (event.kind == Event::Kind::kToken) return say(choice, std::move(text), std::move(reasoning), &event);
   auto [last_text, last_reasoning] = splitter.finish();
@@ -127,9 +135,15 @@ void Run::hand_over(int choice, const Event& event) {
   reasoning += last_reasoning;
   if (!text.empty() || !reasoning.empty()) say(choice, std::move(text), std::move(reasoning), nullptr);
   --open_;
-  service_.metrics.finished(event.finish, event.usage);
+  service_.metrics.finished(event.finish, event.usage, seconds_between(begun_, Clock::now()));
   if (event.finish == FinishReason::kError && !error_) error_ = event.error;
   if (!error_ && sink_.finish) sink_.finish(choice, event);
+}
+
+void Run::note_token(Choice& choice) {
+  const Clock::time_point now = Clock::now();
+  if (choice.last_token) service_.metrics.between_tokens(seconds_between(*choice.last_token, now));
+  choice.last_token = now;
 }
 
 void Run::say(int choice, std::string text, std::string reasoning, const Event* event) {
