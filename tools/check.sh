@@ -71,11 +71,11 @@ check_clang() {
 check_tsan() {
   configure tsan
   local targets=() folder
-  for folder in base backend engine models; do
+  for folder in base backend engine models server; do
     if ls tests/$folder/*.cpp >/dev/null 2>&1; then targets+=("${folder}_test"); fi
   done
   ninja -C build-tsan -j "$(build_jobs)" "${targets[@]}"
-  run_tests build-tsan -R '^(base|backend|engine|models)/' -E "$measures_memory|$more_of_the_same"
+  run_tests build-tsan -R '^(base|backend|engine|models|server)/' -E "$measures_memory|$more_of_the_same"
 }
 
 # has_neon PROCESSOR: whether NEON kernels are there on it, which a test of all instruction sets tells.
