@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 #include <regex>
 
@@ -106,6 +107,24 @@ TEST(Metrics, BeginWithZerosAndWithoutACache) {
   const std::string text = Metrics().text({}, "m");
   for (const auto& [name, value] : samples_of(text)) EXPECT_EQ(value, 0) << name;
   EXPECT_THAT(text, HasSubstr("plait:http_requests_total{model_name=\"m\",code=\"200\"} 0\n"));
+}
+
+TEST(Metrics, HaveEveryNameThatTheDashboardAsksFor) {
+  std::ifstream file(PLAIT_SOURCE_DIR "/docs/grafana.json");
+  const test::Json dashboard = test::Json::parse(file);
+  const auto samples = samples_of(Metrics().text({}, "m"));
+  const std::regex name("(vllm|plait):[a-z0-9_]+");
+  int asked = 0;
+  for (const test::Json& panel : dashboard.at("panels")) {
+    for (const test::Json& target : panel.at("targets")) {
+      const auto expression = target.at("expr").get<std::string>();
+      for (std::sregex_iterator at(expression.begin(), expression.end(), name), end; at != end; ++at, ++asked) {
+        const auto found = samples.lower_bound(at->str() + "{");
+        EXPECT_TRUE(found != samples.end() && found->first.starts_with(at->str() + "{")) << at->str();
+      }
+    }
+  }
+  EXPECT_GT(asked, 20);
 }
 
 TEST(Metrics, EscapeTheNameOfTheModel) {
