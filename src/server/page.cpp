@@ -38,7 +38,6 @@ bool names_tag(std::string_view list, std::string_view etag) {
 void send_file(const PageFile& file, const HttpRequest& request, Reply& reply) {
   reply.set_header("Content-Security-Policy", kPolicy);
   reply.set_header("Referrer-Policy", "no-referrer");
-  reply.set_header("X-Content-Type-Options", "nosniff");
   reply.set_header("Cross-Origin-Opener-Policy", "same-origin");
   reply.set_header("Cache-Control", "no-cache");  // Kept, and asked for again: by its tag.
   reply.set_header("ETag", file.etag);

@@ -13,7 +13,7 @@ class PageTest(unittest.TestCase):
     def setUp(self):
         self.server = FakeServer()
         self.context = PageTest.browser.new_context(viewport={"width": self.width, "height": self.height}, **self.options)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(60_000)
         self.faults, self.expected = [], []
         self.page = self.open()
 
@@ -37,7 +37,7 @@ class PageTest(unittest.TestCase):
     def until(self, condition, page=None):
         """Waits for an expression of JavaScript to hold. Playwright's own way evaluates text in the page, which the policy
         forbids."""
-        for _ in range(200):
+        for _ in range(1200):
             if (page or self.page).evaluate(condition):
                 return
             (page or self.page).wait_for_timeout(50)

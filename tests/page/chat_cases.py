@@ -19,10 +19,25 @@ class Chat(PageTest):
         self.send("Hello")
         self.assertEqual(self.request(), {
             "messages": [{"role": "user", "content": "Hello"}], "stream": True, "stream_options": {"include_usage": True},
-            "logprobs": True, "top_logprobs": 5})
+            "logprobs": True, "top_logprobs": 5, "return_progress": True})
         self.send("Again")
         self.assertEqual([(turn["role"], turn["content"]) for turn in self.request()["messages"]],
                          [("user", "Hello"), ("assistant", "You said: Hello"), ("user", "Again")])
+
+    def test_the_prompts_progress_is_told(self):
+        self.send("slow 3", wait=False)
+        self.until("document.querySelector('.turn.writing .wait').textContent === 'Reading the prompt, 3 of 10 tokens'")
+        self.wait_idle()
+        self.assertEqual(self.texts(".markdown"), ["word0 word1 word2"])
+
+    def test_what_was_written_outlives_a_reload_in_the_middle(self):
+        self.send("slow 200", wait=False)
+        self.until("document.querySelector('.assistant .markdown').textContent.includes('word3')")
+        self.reload()
+        self.assertIn("word3", self.answer().inner_text())
+        self.assertEqual(self.page.locator(".turn.writing").count(), 0)
+        self.send("next")
+        self.assertIn("You said: next", self.answer().inner_text())
 
     def test_stopping_keeps_what_was_written_and_tells_the_server(self):
         self.send("slow 400", wait=False)

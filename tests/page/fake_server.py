@@ -112,6 +112,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             answer, pause = " ".join(f"word{i}" for i in range(int(rest))), 0.05
         elif word in ("break", "late"):
             answer = rest if word == "break" else "so far"
+        if request.get("return_progress"):
+            for done in (0, 3, 10):
+                self.event({"choices": [], "prompt_progress": {"total": 10, "cache": 0, "processed": done, "time_ms": 1}})
+                time.sleep(pause * 4)
         number = 0
         for field, text in (("reasoning_content", thought), ("content", answer)):
             for token in tokens_of(text):

@@ -67,7 +67,6 @@ TEST(Page, LetsNothingRunButItsOwnScripts) {
     }
     EXPECT_EQ(policy.find("unsafe"), std::string::npos);
     EXPECT_EQ(reply.headers["Referrer-Policy"], "no-referrer");
-    EXPECT_EQ(reply.headers["X-Content-Type-Options"], "nosniff");
   }
 }
 

@@ -16,6 +16,7 @@ export function requestFor(conversation, message, settings) {
     stream_options: {include_usage: true},
     logprobs: true,
     top_logprobs: 5,
+    return_progress: true,
     ...settings,
   };
 }
@@ -33,6 +34,10 @@ function take(message, chunk) {
     if (message.tokens.length < kMostTokens) message.tokens.push(...scored.map(tokenOf));
     tokens = scored.length || (content || reasoning ? 1 : 0);
     if (choice.finish_reason) message.finish = String(choice.finish_reason);
+  }
+  if (chunk?.prompt_progress) {
+    const {processed, total} = chunk.prompt_progress;
+    if (processed < total) message.progress = {processed, total};
   }
   if (chunk?.usage) {
     const whole = (value) => (Number.isFinite(value) && value >= 0 ? value : 0);
@@ -66,6 +71,7 @@ export async function write(conversation, message, settings, signal, changed) {
     else message.error = error.message;
     message.status = error.status;
   }
+  delete message.progress;
   if (count === 0) delete message.usage;
   else {
     message.usage.firstToken = (first - start) / 1000;

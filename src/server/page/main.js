@@ -51,6 +51,8 @@ class App {
       event.preventDefault();
       this.send();
     });
+    // What has been written until then is kept.
+    addEventListener("pagehide", () => this.writingIn && this.store.save(this.writingIn));
     $("#new-conversation").addEventListener("click", () => this.startNew());
     $("#export-all").addEventListener("click", () => this.sidebar.exportAll());
     document.addEventListener("key-changed", () => {

@@ -40,9 +40,10 @@ export class MetricsWatch {
       this.seen({at, rate, cache: values.get("vllm:kv_cache_usage_perc") ?? null,
         running: values.get("vllm:num_requests_running") ?? null,
         waiting: values.get("vllm:num_requests_waiting") ?? null});
-    } catch {
+    } catch (error) {
       this.last = null;
       this.seen(null);
+      if (error.status) return;  // There are none, or not without a key; a new one asks again.
     }
     this.next(this.busy() ? 1000 : 4000);
   }

@@ -107,7 +107,7 @@ export class Turns {
       view.thinking = h("summary", {}, "Reasoning");
       view.reasoning = h("details", {class: "reasoning"}, view.thinking, view.thoughts);
       view.markdown = h("div", {class: "markdown"});
-      view.wait = h("p", {class: "wait"}, h("i"), h("i"), h("i"), h("span", {}, "Reading the prompt"));
+      view.wait = h("p", {class: "wait"}, h("i"), h("i"), h("i"), h("span"));
       body.replaceChildren(view.reasoning, view.markdown, view.wait);
     }
     view.reasoning.hidden = !message.reasoning;
@@ -117,6 +117,9 @@ export class Turns {
       renderMarkdown(view.thoughts, message.reasoning);
     }
     view.wait.hidden = !writing || Boolean(message.text || message.reasoning);
+    const {processed, total} = message.progress ?? {};
+    view.wait.lastChild.textContent = total > 0 ? `Reading the prompt, ${processed} of ${total} tokens`
+      : "Reading the prompt";
     renderMarkdown(view.markdown, message.text);
   }
 
@@ -132,13 +135,14 @@ export class Turns {
         h("button", {type: "button", onclick: () => this.app.regenerate(message)}, "Try again")));
     }
     const still = this.app.writing !== null;
+    const summary = summaryOf(message);
     const tools = h("div", {class: "tools", role: "group", "aria-label": "This message"},
+      summary && h("span", {class: "summary"}, summary),
       copyButton("Copy this message", () => message.text),
       iconButton("edit", message.role === "user" ? "Edit and send as a new branch" : "Edit as a new branch",
         () => this.edit(view), {disabled: still}),
       message.role === "assistant" && iconButton("redo", "Answer again as a new branch",
-        () => this.app.regenerate(message), {disabled: still}),
-      h("span", {class: "summary"}, summaryOf(message)));
+        () => this.app.regenerate(message), {disabled: still}));
     foot.replaceChildren(...nodes, tools);
   }
 
