@@ -12,9 +12,8 @@ import sys
 import browser
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ASKED = ["What is a plait, in two sentences?",
-         "Name three things that are woven. Answer with a Markdown list.",
-         "Write a Python function that reverses a string."]
+ASKED = ["What are the three primary colours, and what do they stand for?",
+         "Write a Python program that prints the numbers from 1 to 10. Put it in a code block."]
 
 
 class Served:
@@ -72,11 +71,11 @@ def desktop(chromium, url, into):
 def dark(chromium, url, into):
     page = window(chromium, url, 1280, 800, color_scheme="dark")
     page.click("#toggle-tokens")
-    chat(page, ASKED[:2])
+    chat(page, ASKED[:1])
     page.keyboard.press("Alt+KeyR")
     wait_idle(page)
-    # The surest-looking place is dull: the first token that had a rival.
-    page.locator(".turn:last-child .token:is(.p2, .p3)").first.hover()
+    # Where the model was sure there is little to see: a token that had rivals.
+    page.locator(".turn:last-child .token:is(.p2, .p3)").nth(2).hover()
     page.wait_for_timeout(300)
     page.screenshot(path=into / "page-dark.png")
     page.context.close()

@@ -118,7 +118,10 @@ function takeBlock(lines, at, depth) {
   if (startsTable(lines, at)) return takeTable(lines, at);
   let end = at + 1;
   while (end < lines.length && !kBlank.test(lines[end]) && !startsBlock(lines, end) && !interrupts(lines[end])) ++end;
-  return {kind: "paragraph", text: lines.slice(at, end).map((text) => text.trimStart()).join("\n"), end};
+  // Blanks that begin a line are kept, as blanks that do not break: small models write code without a fence.
+  const indented = (text, i) =>
+    (i === 0 ? text.trimStart() : text.replace(/^ {2,}/, (blanks) => "\u00a0".repeat(blanks.length)));
+  return {kind: "paragraph", text: lines.slice(at, end).map(indented).join("\n"), end};
 }
 
 function blocksOf(lines, depth) {
