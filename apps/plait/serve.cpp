@@ -1,5 +1,6 @@
 // plait serve: answers requests over HTTP.
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -49,7 +50,7 @@ Result<ServerOptions> server_options(const ServeOptions& options) {
   }
   if (options.body_bytes > 0) {
     server.max_body_bytes = options.body_bytes;
-    server.max_bodies_bytes = std::max(server.max_bodies_bytes, 4 * options.body_bytes);
+    server.max_bodies_bytes = std::max(server.max_bodies_bytes, 8 * options.body_bytes);
   }
   server.grace_ms = static_cast<int>(options.grace_s * 1000);
   return server;
@@ -62,6 +63,14 @@ void allow_descriptors(int connections) {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
   limit.rlim_cur = std::min(limit.rlim_max, wanted);
   setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Memory that a request took goes back to the system when it is done. Else glibc keeps it: for each of many threads,
+// and ever larger pieces from the first that is given back on.
+void give_memory_back() {
+  mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  mallopt(M_TRIM_THRESHOLD, 1 << 20);
+  mallopt(M_ARENA_MAX, 4);
 }
 
 void add_routes(Router& router, Service& service, ResponseStore& responses) {
@@ -80,6 +89,7 @@ Result<void> serve(const ServeOptions& options, Context& context) {
   Result<EngineOptions> engine_with = engine_options(options.common, options.model);
   if (!engine_with) return fail(engine_with.error());
   engine_with->max_sequences = engine_with->cache_sequences = options.parallel;
+  give_memory_back();
   allow_descriptors(server_with->max_connections);
 
   // Before the model is loaded, so that a port that is taken is said at once; answers wait until it is.
@@ -139,7 +149,7 @@ void add_server_flags(CLI::App& command, ServeOptions& options) {
   command
       .add_option_function<std::string>(
           "--max-body", [&options](const std::string& text) { options.body_bytes = *parse_bytes(text); },
-          "longest body of a request, as 4M (default)")
+          "longest body of a request, as 2M (default)")
       ->check(CLI::Validator(
           [](const std::string& text) {
             const Result<std::size_t> bytes = parse_bytes(text);

@@ -18,6 +18,10 @@ using BoostError = boost::system::error_code;
 // The size of a chunk with its extensions, and the trailers behind the last one.
 constexpr std::size_t kMostChunkHeader = 4096;
 constexpr std::size_t kFirstBody = 4096;
+constexpr std::string_view kTooManyBodies =
+    "the bodies of other requests take all the memory for them; try again later";
+// What the parts of JSON become: a value and its share of an array's room; a list or an object of its own.
+constexpr std::size_t kValueBytes = 24, kListBytes = 48;
 
 // A body that asks the budget before it grows. While it moves, its old and its new place are both paid for.
 class CountedBytes {
@@ -50,6 +54,12 @@ class CountedBytes {
       charged_ = room;
     }
     bytes_.append(data, count);
+    return true;
+  }
+  // For what the bytes become.
+  bool charge(std::size_t more) {
+    if (!budget_->take(more)) return false;
+    charged_ += more;
     return true;
   }
 
@@ -119,8 +129,22 @@ std::size_t RequestReader::most_unused(const ReaderLimits& limits) {
   return std::max(limits.header_bytes, kMostChunkHeader);
 }
 
+std::size_t json_bytes(std::string_view body) {
+  std::size_t bytes = 2 * body.size();  // Strings: once as they are read, once as they stay.
+  bool quoted = false;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const char c = body[i];
+    if (c == '"') quoted = !quoted;
+    if (c == '\\' && quoted) ++i;
+    if (quoted) continue;
+    if (c == ',') bytes += kValueBytes;
+    if (c == '[' || c == '{') bytes += kListBytes;
+  }
+  return bytes;
+}
+
 RequestReader::RequestReader(const ReaderLimits& limits, BodyBudget& budget)
-    : limits_(limits), parser_(std::make_unique<Parser>()) {
+    : limits_(limits), budget_(budget), parser_(std::make_unique<Parser>()) {
   parser_->header_limit(static_cast<std::uint32_t>(limits.header_bytes));
   parser_->body_limit(limits.body_bytes);
   parser_->get().body().set(&budget, limits.body_bytes);
@@ -166,7 +190,7 @@ std::size_t RequestReader::feed(std::string_view bytes) {
     } else if (error == http::error::body_limit) {
       fail_with(413, fmt::format("the body has more than {} bytes", limits_.body_bytes));
     } else if (error == boost::system::errc::not_enough_memory) {
-      fail_with(429, "too many bodies of requests are being read; try again later");
+      fail_with(429, std::string(kTooManyBodies));
     } else if (error) {
       fail_with(400, fmt::format("the request is not HTTP/1.1 as it should be: {}", error.message()));
     } else if (in_header && parser_->is_header_done()) {
@@ -174,11 +198,25 @@ std::size_t RequestReader::feed(std::string_view bytes) {
       if (state_ == State::kBody && parser_->is_done()) state_ = State::kWhole;
       break;
     } else if (parser_->is_done()) {
-      request_.body = parser_->get().body().take();
-      state_ = State::kWhole;
+      take_body();
     }
   }
   return used;
+}
+
+void RequestReader::take_body() {
+  CountedBytes& body = parser_->get().body();
+  request_.body = body.take();
+  const std::size_t needed = json_bytes(request_.body);
+  if (request_.body.size() + needed > budget_.most()) {
+    fail_with(413,
+              fmt::format("the body has too many values: it would take {} bytes of memory, and {} are there for bodies",
+                          request_.body.size() + needed, budget_.most()));
+  } else if (!body.charge(needed)) {
+    fail_with(429, std::string(kTooManyBodies));
+  } else {
+    state_ = State::kWhole;
+  }
 }
 
 void RequestReader::take_header() {

@@ -11,10 +11,11 @@
 
 namespace plait {
 
-// Bytes that the bodies of all requests may take together; asked before they are taken. For one thread.
+// Bytes that the bodies of all requests, and what they become, may take together; asked before they are taken. For one
+// thread.
 class BodyBudget {
  public:
-  explicit BodyBudget(std::size_t most) : left_(most) {}
+  explicit BodyBudget(std::size_t most) : most_(most), left_(most) {}
   bool take(std::size_t bytes) {
     if (bytes > left_) return false;
     left_ -= bytes;
@@ -22,15 +23,19 @@ class BodyBudget {
   }
   void give_back(std::size_t bytes) { left_ += bytes; }
   std::size_t left() const { return left_; }
+  std::size_t most() const { return most_; }
 
  private:
-  std::size_t left_;
+  std::size_t most_, left_;
 };
 
 struct ReaderLimits {
   std::size_t header_bytes = 16 << 10;  // Request line and headers. Beyond: 431.
-  std::size_t body_bytes = 4 << 20;     // Beyond: 413, as soon as it is known.
+  std::size_t body_bytes = 2 << 20;     // Beyond: 413, as soon as it is known.
 };
+
+// About what a body takes beside itself once it is data: two bytes of "0," become a value of 16, in arrays that double.
+std::size_t json_bytes(std::string_view body);
 
 // Reads one request. What its body took of the budget is given back when the reader ends.
 class RequestReader {
@@ -66,9 +71,11 @@ class RequestReader {
  private:
   struct Parser;
   void take_header();
+  void take_body();
   void fail_with(int status, std::string message);
 
   ReaderLimits limits_;
+  BodyBudget& budget_;
   std::unique_ptr<Parser> parser_;
   State state_ = State::kHeader;
   bool started_ = false, http_1_1_ = true, keep_alive_ = false, wants_continue_ = false;

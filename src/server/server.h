@@ -21,8 +21,8 @@ struct ServerOptions {
   int max_connections = 1024;
   int max_requests = 320;                   // Being answered at once; beyond: 429.
   std::size_t max_header_bytes = 16 << 10;  // Beyond: 431.
-  std::size_t max_body_bytes = 4 << 20;     // Beyond: 413.
-  std::size_t max_bodies_bytes = 16 << 20;  // Of all requests together; beyond: 429.
+  std::size_t max_body_bytes = 2 << 20;     // Beyond: 413.
+  std::size_t max_bodies_bytes = 16 << 20;  // Of all requests, and what they become; beyond: 429.
   // For a whole header, so that a slow client has its answer within ten seconds; and for a body, which has a second
   // more for each 64 KiB of it that have come.
   int read_timeout_ms = 9'000;

@@ -58,7 +58,7 @@ TEST(HttpLimits, LimitsBodiesBeforeTheyAreRead) {
 TEST(HttpLimits, LimitsTheBodiesOfAllRequestsTogether) {
   ServerOptions options;
   options.max_body_bytes = 1 << 20;
-  options.max_bodies_bytes = 5 << 19;
+  options.max_bodies_bytes = 4 << 20;  // As JSON a body takes three times its size.
   TestServer server(options, answer);
   std::vector<std::unique_ptr<RawClient>> holding;
   const std::string part(600'000, 'x');
@@ -68,7 +68,7 @@ TEST(HttpLimits, LimitsTheBodiesOfAllRequestsTogether) {
   }
   std::this_thread::sleep_for(milliseconds(200));
   RawClient late(server.port());
-  const RawResponse refused = late.ask(post("/length", std::string(900'000, 'x')));
+  const RawResponse refused = late.ask(post("/length", std::string(1'000'000, 'x')));
   EXPECT_EQ(refused.status, 429);
   EXPECT_TRUE(refused.has("Retry-After: 1"));
   RawClient small(server.port());
@@ -78,7 +78,18 @@ TEST(HttpLimits, LimitsTheBodiesOfAllRequestsTogether) {
     EXPECT_EQ(client->receive().body, "1000000");
   }
   RawClient again(server.port());
-  EXPECT_EQ(again.ask(post("/length", std::string(900'000, 'x'))).body, "900000");
+  EXPECT_EQ(again.ask(post("/length", std::string(1'000'000, 'x'))).body, "1000000");
+}
+
+TEST(HttpLimits, CountsWhatABodyBecomesAsJson) {
+  TestServer server(ServerOptions(), answer);
+  std::string zeros = "[0", text = "[\"";
+  for (int i = 0; i < 800'000; ++i) zeros += ",0", text += ",[";
+  RawClient data(server.port()), quoted(server.port());
+  const RawResponse refused = data.ask(post("/length", zeros + "]"));
+  EXPECT_EQ(refused.status, 413);
+  EXPECT_NE(message_of(refused).find("too many values"), std::string::npos);
+  EXPECT_EQ(quoted.ask(post("/length", text + "\"]")).status, 200);
 }
 
 TEST(HttpLimits, GivesUpOnSlowHeadersAndBodies) {
