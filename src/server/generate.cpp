@@ -123,7 +123,7 @@ void Run::drain(int choice) {
 void Run::hand_over(int choice, const Event& event) {
   ReasoningSplitter& splitter = choices_[static_cast<std::size_t>(choice)].splitter;
   if (event.kind == Event::Kind::kPrefill) {
-    if (choice == 0 && sink_.prefill) sink_.prefill(event.prompt_done, event.prompt_total);
+    if (choice == 0 && sink_.prefill && !error_) sink_.prefill(event.prompt_done, event.prompt_total);
     if (event.prompt_scores.empty()) return;
     return say(choice, {}, {}, &event);
   }
