@@ -1,11 +1,9 @@
 // POST /v1/chat/completions.
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "server/chat_messages.h"
 #include "server/generate.h"
-#include "server/openai.h"
+#include "server/openai_reply.h"
 #include "server/sampling_fields.h"
 #include "server/token_scores.h"
 
@@ -65,14 +63,14 @@ class ChatReply {
  public:
   ChatReply(Service& service, Reply& reply, const ChatCall& call)
       : service_(service),
-        reply_(reply),
-        events_(reply),
         call_(call),
-        head_(reply_head(service, "chatcmpl-", call.stream.on ? "chat.completion.chunk" : "chat.completion")),
+        reply_(service, reply, call.stream, "chatcmpl-", call.stream.on ? "chat.completion.chunk" : "chat.completion"),
         choices_(static_cast<std::size_t>(call.n)) {}
 
   GenerateSink sink();
-  void end(const Result<void>& ran);
+  void end(const Result<void>& ran) {
+    reply_.end(ran, choices_.size(), [this](std::size_t index) { return whole(index); });
+  }
 
  private:
   struct Choice {
@@ -86,18 +84,13 @@ class ChatReply {
   void begin();
   void progress(int done, int total);
   void send_delta(int index, Json delta, std::string_view finish);
-  void send_chunk(Json choices, Json usage, Json progress = nullptr);
   Json whole(std::size_t index);
   Json take_scores(Choice& choice);
 
   Service& service_;
-  Reply& reply_;
-  EventStream events_;
   const ChatCall& call_;
-  Json head_;
+  ChoicesReply reply_;
   std::vector<Choice> choices_;
-  UsageSum usage_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 GenerateSink ChatReply::sink() {
@@ -105,8 +98,7 @@ GenerateSink ChatReply::sink() {
   sink.piece = [this](const Piece& piece) { take(piece); };
   sink.finish = [this](int index, const Event& event) {
     Choice& choice = choices_[static_cast<std::size_t>(index)];
-    usage_.add(event.usage, index == 0);
-    usage_.reasoning_tokens += choice.thought_tokens;
+    reply_.add(event.usage, index == 0, choice.thought_tokens);
     choice.finish = finish_name(event);
     if (call_.stream.on && event.finish != FinishReason::kCancel) send_delta(index, Json::object(), choice.finish);
   };
@@ -114,7 +106,7 @@ GenerateSink ChatReply::sink() {
   sink.prefill = [this](int done, int total) { progress(done, total); };
   sink.keep_alive = [this] {
     begin();
-    events_.keep_alive();
+    reply_.keep_alive();
   };
   return sink;
 }
@@ -136,24 +128,19 @@ void ChatReply::take(const Piece& piece) {
 
 // The roles, before all else.
 void ChatReply::begin() {
-  if (events_.begun()) return;
+  if (reply_.begun()) return;
   for (int i = 0; i < call_.n; ++i) {
     Json choice = {{"index", i}, {"delta", {{"role", "assistant"}, {"content", ""}}}, {"logprobs", nullptr}};
     choice["finish_reason"] = nullptr;
-    send_chunk(Json::array({std::move(choice)}), nullptr);
+    reply_.chunk(std::move(choice));
   }
 }
 
 void ChatReply::progress(int done, int total) {
   begin();
   if (!call_.stream.progress) return;
-  const auto spent = std::chrono::steady_clock::now() - start_;
-  Json choice = {{"index", 0}, {"delta", Json::object()}, {"logprobs", nullptr}, {"finish_reason", nullptr}};
-  send_chunk(Json::array({std::move(choice)}), nullptr,
-             {{"total", total},
-              {"cache", 0},
-              {"processed", done},
-              {"time_ms", std::chrono::duration_cast<std::chrono::milliseconds>(spent).count()}});
+  reply_.progress(done, total,
+                  {{"index", 0}, {"delta", Json::object()}, {"logprobs", nullptr}, {"finish_reason", nullptr}});
 }
 
 Json ChatReply::take_scores(Choice& choice) {
@@ -166,15 +153,7 @@ void ChatReply::send_delta(int index, Json delta, std::string_view finish) {
   Json choice = {{"index", index}, {"delta", std::move(delta)}};
   choice["logprobs"] = take_scores(choices_[static_cast<std::size_t>(index)]);
   choice["finish_reason"] = finish.empty() ? Json(nullptr) : Json(finish);
-  send_chunk(Json::array({std::move(choice)}), nullptr);
-}
-
-void ChatReply::send_chunk(Json choices, Json usage, Json progress) {
-  Json chunk = head_;
-  chunk["choices"] = std::move(choices);
-  if (call_.stream.usage) chunk["usage"] = std::move(usage);
-  if (!progress.is_null()) chunk["prompt_progress"] = std::move(progress);
-  events_.data(chunk);
+  reply_.chunk(std::move(choice));
 }
 
 Json ChatReply::whole(std::size_t index) {
@@ -185,19 +164,6 @@ Json ChatReply::whole(std::size_t index) {
           {"message", std::move(message)},
           {"logprobs", take_scores(choice)},
           {"finish_reason", choice.finish}};
-}
-
-void ChatReply::end(const Result<void>& ran) {
-  if (!went_well(reply_, ran)) return;
-  if (call_.stream.on) {
-    if (call_.stream.usage) send_chunk(Json::array(), usage_.json());
-    events_.done();
-    return;
-  }
-  Json body = head_;
-  for (std::size_t i = 0; i < choices_.size(); ++i) body["choices"].push_back(whole(i));
-  body["usage"] = usage_.json();
-  send_json(reply_, body);
 }
 
 void chat_completions(Service& service, const HttpRequest& http, Reply& reply) {

@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "server/generate.h"
-#include "server/openai.h"
+#include "server/openai_reply.h"
 #include "server/prompts.h"
 #include "server/sampling_fields.h"
 #include "server/token_scores.h"
@@ -90,7 +89,9 @@ class CompletionReply {
  public:
   CompletionReply(Service& service, Reply& reply, const CompletionCall& call);
   GenerateSink sink();
-  void end(const Result<void>& ran);
+  void end(const Result<void>& ran) {
+    reply_.end(ran, choices_.size(), [this](std::size_t index) { return take_choice(index); });
+  }
 
  private:
   struct Choice {
@@ -103,26 +104,16 @@ class CompletionReply {
   void take(const Piece& piece);
   void score_prompt(Choice& choice, std::span<const ScoredChoice> scores);
   std::size_t first_characters(const Prompt& prompt) const;
-  void progress(int done, int total);
   Json take_choice(std::size_t index);
-  void send_chunk(Json choices, Json usage, Json progress = nullptr);
 
   Service& service_;
-  Reply& reply_;
-  EventStream events_;
   const CompletionCall& call_;
-  Json head_;
+  ChoicesReply reply_;
   std::vector<Choice> choices_;
-  UsageSum usage_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 CompletionReply::CompletionReply(Service& service, Reply& reply, const CompletionCall& call)
-    : service_(service),
-      reply_(reply),
-      events_(reply),
-      call_(call),
-      head_(reply_head(service, "cmpl-", "text_completion")) {
+    : service_(service), call_(call), reply_(service, reply, call.stream, "cmpl-", "text_completion") {
   for (std::size_t i = 0; i < call.prompts.size() * call.n; ++i) {
     Choice& choice = choices_.emplace_back(Choice{.scores = ScoreColumns(service.engine)});
     choice.prompt = &call.prompts[i / call.n];
@@ -136,13 +127,16 @@ GenerateSink CompletionReply::sink() {
   sink.piece = [this](const Piece& piece) { take(piece); };
   sink.finish = [this](int index, const Event& event) {
     const auto i = static_cast<std::size_t>(index);
-    usage_.add(event.usage, i % call_.n == 0);
+    reply_.add(event.usage, i % call_.n == 0);
     choices_[i].finish = finish_name(event);
-    if (call_.stream.on && event.finish != FinishReason::kCancel) send_chunk(Json::array({take_choice(i)}), nullptr);
+    if (call_.stream.on && event.finish != FinishReason::kCancel) reply_.chunk(take_choice(i));
   };
   if (!call_.stream.on) return sink;
-  sink.keep_alive = [this] { events_.keep_alive(); };
-  if (call_.stream.progress) sink.prefill = [this](int done, int total) { progress(done, total); };
+  sink.keep_alive = [this] { reply_.keep_alive(); };
+  if (!call_.stream.progress) return sink;
+  sink.prefill = [this](int done, int total) {
+    reply_.progress(done, total, {{"text", ""}, {"index", 0}, {"logprobs", nullptr}, {"finish_reason", nullptr}});
+  };
   return sink;
 }
 
@@ -177,17 +171,7 @@ void CompletionReply::take(const Piece& piece) {
       choice.scores.add({event.token, event.logprob}, true, event.alternatives,
                         count_characters(service_.engine.detokenize({event.token}, false)));
   }
-  if (call_.stream.on && !piece.text.empty()) send_chunk(Json::array({take_choice(index)}), nullptr);
-}
-
-void CompletionReply::progress(int done, int total) {
-  const auto spent = std::chrono::steady_clock::now() - start_;
-  Json choice = {{"text", ""}, {"index", 0}, {"logprobs", nullptr}, {"finish_reason", nullptr}};
-  send_chunk(Json::array({std::move(choice)}), nullptr,
-             {{"total", total},
-              {"cache", 0},
-              {"processed", done},
-              {"time_ms", std::chrono::duration_cast<std::chrono::milliseconds>(spent).count()}});
+  if (call_.stream.on && !piece.text.empty()) reply_.chunk(take_choice(index));
 }
 
 Json CompletionReply::take_choice(std::size_t index) {
@@ -196,27 +180,6 @@ Json CompletionReply::take_choice(std::size_t index) {
           {"index", index},
           {"logprobs", call_.logprobs ? choice.scores.take() : Json(nullptr)},
           {"finish_reason", choice.finish.empty() ? Json(nullptr) : Json(choice.finish)}};
-}
-
-void CompletionReply::send_chunk(Json choices, Json usage, Json progress) {
-  Json chunk = head_;
-  chunk["choices"] = std::move(choices);
-  if (call_.stream.usage) chunk["usage"] = std::move(usage);
-  if (!progress.is_null()) chunk["prompt_progress"] = std::move(progress);
-  events_.data(chunk);
-}
-
-void CompletionReply::end(const Result<void>& ran) {
-  if (!went_well(reply_, ran)) return;
-  if (call_.stream.on) {
-    if (call_.stream.usage) send_chunk(Json::array(), usage_.json());
-    events_.done();
-    return;
-  }
-  Json body = head_;
-  for (std::size_t i = 0; i < choices_.size(); ++i) body["choices"].push_back(take_choice(i));
-  body["usage"] = usage_.json();
-  send_json(reply_, body);
 }
 
 void completions(Service& service, const HttpRequest& http, Reply& reply) {

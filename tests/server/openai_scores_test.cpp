@@ -20,27 +20,9 @@ Json body(const Json& more = Json::object()) {
 class OpenAiScores : public testing::Test {
  protected:
   Json choice(const Json& more) { return served.post(kPath, body(more))["choices"][0]; }
-  // The one choice that a client puts together from a stream.
   Json streamed(Json more) {
     more["stream"] = true;
-    const std::string text = served.text("POST", kPath, body(more).dump());
-    EXPECT_THAT(text, testing::EndsWith("data: [DONE]\n\n"));
-    Json all;
-    for (const auto& [name, data] : events_of(text)) {
-      if (data == "[DONE]") break;
-      const Json part = Json::parse(data)["choices"][0];
-      if (all.is_null()) {
-        all = part;
-        continue;
-      }
-      EXPECT_TRUE(all["finish_reason"].is_null()) << "nothing comes after the end";
-      all["text"] = all["text"].get<std::string>() + part["text"].get<std::string>();
-      all["finish_reason"] = part["finish_reason"];
-      if (part["logprobs"].is_null()) continue;
-      for (const auto& [key, list] : part["logprobs"].items())
-        for (const Json& value : list) all["logprobs"][key].push_back(value);
-    }
-    return all;
+    return streamed_choice(served.text("POST", kPath, body(more).dump()));
   }
 
   Served served{talker(), add_openai_routes};

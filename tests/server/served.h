@@ -77,6 +77,27 @@ inline std::vector<std::pair<std::string, std::string>> events_of(const std::str
   return events;
 }
 
+// The one choice that a client puts together from a stream of /v1/completions.
+inline Json streamed_choice(const std::string& body) {
+  EXPECT_TRUE(body.ends_with("data: [DONE]\n\n")) << body;
+  Json all;
+  for (const auto& [name, data] : events_of(body)) {
+    if (data == "[DONE]") break;
+    const Json part = Json::parse(data)["choices"][0];
+    if (all.is_null()) {
+      all = part;
+      continue;
+    }
+    EXPECT_TRUE(all["finish_reason"].is_null()) << "nothing comes after the end";
+    all["text"] = all["text"].get<std::string>() + part["text"].get<std::string>();
+    all["finish_reason"] = part["finish_reason"];
+    if (part["logprobs"].is_null()) continue;
+    for (const auto& [key, list] : part["logprobs"].items())
+      for (const Json& value : list) all["logprobs"][key].push_back(value);
+  }
+  return all;
+}
+
 // Lines of JSON.
 inline std::vector<Json> lines_of(const std::string& body) {
   std::vector<Json> lines;
