@@ -6,9 +6,10 @@ namespace plait {
 
 struct Avx2Vocabulary {
   static constexpr int kZero8 = 0;  // vpmaddubsw would saturate on unsigned codes of eight bits; signed ones are used.
-  static constexpr int kDirectTiles = 1;
-  static constexpr int kDirectTokens = 3;
-  static constexpr bool kPanels = false;
+  static constexpr int kDirectSums = 4;
+  static constexpr int kDirectTokens = 4;
+  static constexpr bool kCodesAlike = false;
+  static constexpr int kPanelSums = 6;
   static constexpr int kFloatTokens = 4;
   static constexpr int kRecurTile = 4;  // Accumulators of sixteen lanes in a recurrence.
 

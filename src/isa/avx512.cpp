@@ -26,12 +26,12 @@ namespace plait {
 struct Avx512 {
   static constexpr std::string_view kName = "avx512";
   static constexpr int kZero8 = 128;
-  static constexpr int kDirectTiles = 2;   // Tiles that the direct kernel takes at once.
-  static constexpr int kDirectTokens = 6;  // Tokens, at most; one less for formats of two scales.
-  static constexpr bool kPanels =
-      true;  // Codes of any size are multiplied alike, so a panel can hold them as they are.
-  static constexpr int kFloatTokens = 8;  // The same for float weights.
-  static constexpr int kRecurTile = 16;   // Accumulators of sixteen lanes in a recurrence.
+  static constexpr int kDirectSums = 12;     // Sums of sixteen outputs that the direct kernel holds at once.
+  static constexpr int kDirectTokens = 6;    // Tokens, at most; one less for formats of two scales.
+  static constexpr bool kCodesAlike = true;  // Codes of any size are multiplied alike.
+  static constexpr int kPanelSums = 12;      // As kDirectSums, in panels; less than 6: no panels.
+  static constexpr int kFloatTokens = 8;     // The same for float weights.
+  static constexpr int kRecurTile = 16;      // Accumulators of sixteen lanes in a recurrence.
 
   struct F32x16 {
     __m512 v;

@@ -20,6 +20,8 @@ namespace plait {
 struct AvxVnni : Avx2Vocabulary {
   static constexpr std::string_view kName = "avxvnni";
   static constexpr int kZero8 = 128;
+  static constexpr int kDirectTokens = 6;
+  static constexpr bool kCodesAlike = true;
 
   template <int kMaxCode>
   using Dot = I32x16;

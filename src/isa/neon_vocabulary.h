@@ -7,9 +7,10 @@ struct Neon {
   static constexpr std::string_view kName = "neon";
   static constexpr int kZero8 = 0;  // sdot takes signed codes.
   // Sums of sixteen lanes that stay in 32 registers. Not measured.
-  static constexpr int kDirectTiles = 1;
-  static constexpr int kDirectTokens = 3;
-  static constexpr bool kPanels = false;
+  static constexpr int kDirectSums = 4;
+  static constexpr int kDirectTokens = 4;
+  static constexpr bool kCodesAlike = true;
+  static constexpr int kPanelSums = 6;
   static constexpr int kFloatTokens = 4;
   static constexpr int kRecurTile = 4;  // Accumulators of sixteen lanes in a recurrence.
 

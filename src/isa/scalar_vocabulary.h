@@ -13,9 +13,10 @@ namespace plait {
 struct Scalar {
   static constexpr std::string_view kName = "scalar";
   static constexpr int kZero8 = 128;
-  static constexpr int kDirectTiles = 1;
+  static constexpr int kDirectSums = 1;
   static constexpr int kDirectTokens = 1;
-  static constexpr bool kPanels = false;
+  static constexpr bool kCodesAlike = true;
+  static constexpr int kPanelSums = 0;
   static constexpr int kFloatTokens = 1;
   static constexpr int kRecurTile = 2;  // Accumulators of sixteen lanes in a recurrence.
 

@@ -12,7 +12,7 @@ namespace plait {
 
 // Sums that registers hold at once, beside the operands.
 template <class V>
-inline constexpr int kAttendSums = V::kDirectTiles * V::kFloatTokens >= 16 ? 16 : 6;
+inline constexpr int kAttendSums = V::kFloatTokens >= 8 ? 16 : 6;
 // Queries of one call of scores().
 template <class V>
 inline constexpr int kAttendQueries = kAttendSums<V> >= 16 ? kMaxAttendQueries : 6;

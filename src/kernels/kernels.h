@@ -74,9 +74,10 @@ struct LinearArgs {
 struct LinearKernel {
   int gguf_type = -1;  // -1 in expanded kernels.
   bool is_float = false;
-  int zero = 0;               // For QuantizeArgs.
-  int parts = 1;              // The same.
-  int panel_from = kNoPanel;  // From so many tokens on run() uses args.panel.
+  int zero = 0;                    // For QuantizeArgs.
+  int parts = 1;                   // The same.
+  int panel_from = kNoPanel;       // From so many tokens on run() uses args.panel.
+  int fine_panel_from = kNoPanel;  // The same of run_fine().
   void (*run)(const LinearArgs& args) = nullptr;
   void (*run_fine)(const LinearArgs& args) = nullptr;  // With fine activations; null for float weights.
   // One row of the packed matrix to f32, bit-equal to Format::decode of the file's row.

@@ -233,17 +233,24 @@ void direct_float(const LinearArgs& args, const std::byte* record, int pair, int
   }
 }
 
-// The kernel for `tokens` tokens, at most kTokens.
-template <class V, class F, int kTiles, int kTokens>
-[[gnu::always_inline]] inline void direct_tokens(const LinearArgs& args, const std::byte* record, int pair, int tile,
-                                                 int token, int tokens) {
+// Tiles of a pair taken at once with kTokens tokens: both, if their sums fit.
+template <class V, int kTokens>
+inline constexpr int kDirectTiles = 2 * kTokens <= V::kDirectSums ? 2 : 1;
+
+// One pair and `tokens` tokens, at most kTokens.
+template <class V, class F, int kTokens>
+[[gnu::always_inline]] inline void direct_tokens(const LinearArgs& args, const std::byte* record, int pair, int token,
+                                                 int tokens) {
   if constexpr (kTokens > 1) {
-    if (tokens < kTokens) return direct_tokens<V, F, kTiles, kTokens - 1>(args, record, pair, tile, token, tokens);
+    if (tokens < kTokens) return direct_tokens<V, F, kTokens - 1>(args, record, pair, token, tokens);
   }
-  if constexpr (F::kInfo.is_float) {
-    direct_float<V, F, kTiles, kTokens>(args, record, pair, tile, token);
-  } else {
-    direct<V, F, kTiles, kTokens>(args, record, pair, tile, token);
+  constexpr int kTiles = kDirectTiles<V, kTokens>;
+  for (int tile = 0; tile < 2; tile += kTiles) {
+    if constexpr (F::kInfo.is_float) {
+      direct_float<V, F, kTiles, kTokens>(args, record, pair, tile, token);
+    } else {
+      direct<V, F, kTiles, kTokens>(args, record, pair, tile, token);
+    }
   }
 }
 
@@ -251,7 +258,6 @@ template <class V, class F, int kTiles, int kTokens>
 // within a block in tiles of nearly equal size.
 template <class V, class F, int kTokens>
 [[gnu::always_inline]] inline void linear_pairs(const LinearArgs& args, int input_bytes) {
-  constexpr int kTiles = V::kDirectTiles;
   constexpr int kActivationBytes = 512 * 1024;
   const std::size_t pair_bytes = packed_pair_bytes(F::kInfo, args.cols);
   int block = kActivationBytes / input_bytes / kTokens * kTokens;
@@ -263,9 +269,7 @@ template <class V, class F, int kTokens>
       const std::byte* record = args.weights + static_cast<std::size_t>(pair - args.pair_begin) * pair_bytes;
       for (int cut = 0; cut < cuts; ++cut) {
         const int first = count * cut / cuts, last = count * (cut + 1) / cuts;
-        for (int tile = 0; tile < 2; tile += kTiles) {
-          direct_tokens<V, F, kTiles, kTokens>(args, record, pair, tile, begin + first, last - first);
-        }
+        direct_tokens<V, F, kTokens>(args, record, pair, begin + first, last - first);
       }
     }
   }

@@ -100,7 +100,7 @@ void direct_fine(const LinearArgs& args, const std::byte* record, int pair, int 
 // kernel takes its time to compile.
 template <class V, class F>
 void linear_direct_fine(const LinearArgs& args) {
-  constexpr int kTiles = V::kDirectTiles, kTokens = (V::kDirectTokens + 1) / 2;
+  constexpr int kTokens = (V::kDirectTokens + 1) / 2, kTiles = kDirectTiles<V, 2 * kTokens>, kOne = kDirectTiles<V, 2>;
   constexpr int kActivationBytes = 512 * 1024;
   const std::size_t pair_bytes = packed_pair_bytes(F::kInfo, args.cols);
   const int input_bytes = activation_stride(args.cols, kFinePlanes) * static_cast<int>(sizeof(ActivationGroup));
@@ -118,7 +118,7 @@ void linear_direct_fine(const LinearArgs& args) {
       }
       if constexpr (kTokens > 1) {
         for (; token < end; ++token) {
-          for (int tile = 0; tile < 2; tile += kTiles) direct_fine<V, F, kTiles, 1>(args, record, pair, tile, token);
+          for (int tile = 0; tile < 2; tile += kOne) direct_fine<V, F, kOne, 1>(args, record, pair, tile, token);
         }
       }
     }

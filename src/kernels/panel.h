@@ -10,7 +10,7 @@ namespace plait {
 
 // Some tiles of 32 values a record, expanded: [tile][8 dwords][16 rows] codes, then [part][tile][16 rows] scales and,
 // if there are any, mins. Codes are as the format's Tile gives them.
-template <int kTiles, int kParts, bool kMins>
+template <int kTiles, int kParts, bool kMins, int kCode>
 struct Panel {
   static constexpr int kCodeBytes = kTiles * 512, kScaleBytes = kParts * kTiles * kTileRows * 4;
   static constexpr int kRecordBytes = kCodeBytes + kScaleBytes * (kMins ? 2 : 1);
@@ -19,7 +19,7 @@ struct Panel {
 
   template <class V>
   struct Tile {
-    static constexpr int kMaxCode = 255;  // Of no meaning where there are panels: see V::kPanels.
+    static constexpr int kMaxCode = kCode;
 
     [[gnu::always_inline]] static typename V::U8x64 codes(const std::byte* record, int tile, int /*g*/, int j) {
       return V::load_bytes(record + tile * 512 + j * 64);
@@ -115,7 +115,8 @@ template <class V, class P, int kPlanes, int kTiles, int kTokens>
 // kTiles tiles from `pair` on, all of K, for tokens [begin, begin + count); count is at most kPanelTokens.
 template <class V, class F, int kPlanes, int kTiles, int kTokens>
 void panel_rows(const LinearArgs& args, const std::byte* weights, int pair, int begin, int count) {
-  using P = Panel<kTiles, F::kInfo.scales_per_group, F::kInfo.has_mins>;
+  constexpr int kCode = V::kCodesAlike ? 255 : F::template Tile<V>::kMaxCode;
+  using P = Panel<kTiles, F::kInfo.scales_per_group, F::kInfo.has_mins, kCode>;
   const std::size_t pair_bytes = packed_pair_bytes(F::kInfo, args.cols);
   auto* const sums = reinterpret_cast<float*>(args.panel + kPanelBytes);
   const int groups = args.cols / 32, cuts = (count + kTokens - 1) / kTokens;
@@ -132,8 +133,11 @@ void panel_rows(const LinearArgs& args, const std::byte* weights, int pair, int 
 
 template <class V, class F, int kPlanes>
 void linear_panels(const LinearArgs& args) {
-  constexpr bool kWide = kPlanes == 1 && F::kInfo.scales_per_group == 1;
-  constexpr int kTiles = kWide ? 4 : 2, kTokens = kWide || kPlanes == kFinePlanes ? 3 : 4;
+  constexpr int kSums = V::kPanelSums;
+  constexpr int kTiles = kPlanes == 1 && F::kInfo.scales_per_group == 1 && kSums >= 12 ? 4 : 2;
+  constexpr int kTokens = kPlanes == kFinePlanes           ? kSums / 4
+                          : F::kInfo.scales_per_group == 2 ? kSums / 3
+                                                           : kSums / kTiles;
   constexpr int kPairs = kTiles / 2;
   const std::size_t pair_bytes = packed_pair_bytes(F::kInfo, args.cols);
   for (int begin = 0; begin < args.tokens; begin += kPanelTokens) {
@@ -151,25 +155,26 @@ void linear_panels(const LinearArgs& args) {
 }
 
 // From how many tokens on the panel is faster: two threads, layers of a model 1024 wide (bench/RESULTS.md). Codes of
-// eight bits, and fewer with one scale a block, unpack at once: there it never is.
-template <class F>
+// eight bits, and fewer with one scale a block, unpack at once: there it never is; nor where few sums of two planes
+// fit.
+template <class V, class F, int kPlanes>
 constexpr int panel_from() {
-  if (F::kInfo.block_values == 32 || OneScale<F>) return kNoPanel;
+  if (F::kInfo.block_values == 32 || OneScale<F> || V::kPanelSums < 6 * kPlanes) return kNoPanel;
   return F::kInfo.scales_per_group == 2 ? 64 : 128;
 }
 
 template <class V, class F>
 void linear_quantized(const LinearArgs& args) {
-  if constexpr (V::kPanels && panel_from<F>() != kNoPanel) {
-    if (args.tokens >= panel_from<F>()) return linear_panels<V, F, 1>(args);
+  if constexpr (panel_from<V, F, 1>() != kNoPanel) {
+    if (args.tokens >= panel_from<V, F, 1>()) return linear_panels<V, F, 1>(args);
   }
   linear_direct<V, F>(args);
 }
 
 template <class V, class F>
 void linear_fine(const LinearArgs& args) {
-  if constexpr (V::kPanels && panel_from<F>() != kNoPanel) {
-    if (args.tokens >= panel_from<F>()) return linear_panels<V, F, kFinePlanes>(args);
+  if constexpr (panel_from<V, F, kFinePlanes>() != kNoPanel) {
+    if (args.tokens >= panel_from<V, F, kFinePlanes>()) return linear_panels<V, F, kFinePlanes>(args);
   }
   linear_direct_fine<V, F>(args);
 }

@@ -39,6 +39,8 @@ struct LinearJob {
   LinearArgs args;
   int pairs = 0;
   int planes = 1;  // Of codes of an activation.
+
+  int panel_from() const { return planes == 1 ? plan.kernel->panel_from : plan.kernel->fine_panel_from; }
 };
 
 // The numbers of a vector of f32; null for null.
