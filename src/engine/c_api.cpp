@@ -80,6 +80,7 @@ Result<EngineOptions> to_options(const plait_engine_options& c) {
   options.repack_cache = c.repack_cache != 0;
   options.use_mmap = c.use_mmap != 0;
   options.lock_memory = c.lock_memory != 0;
+  options.pin_threads = c.pin_threads != 0;
   options.tokenizer = c.tokenizer != 0;
   if (c.load_progress != nullptr) {
     options.load_progress = [call = c.load_progress, user = c.load_progress_user](std::size_t done, std::size_t total) {
@@ -213,6 +214,7 @@ void plait_engine_options_init(plait_engine_options* options) {
   options->queue_events = defaults.queue_events;
   options->check_values = 1;
   options->use_mmap = 1;
+  options->pin_threads = defaults.pin_threads ? 1 : 0;
   options->tokenizer = 1;
 }
 

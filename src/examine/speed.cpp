@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <span>
 
 #include "base/half.h"
 #include "base/random.h"
@@ -102,16 +104,33 @@ Result<double> round_of(Session& session, const SpeedOptions& options, bool deco
   return static_cast<double>(count) * together / *seconds;
 }
 
-SpeedTest summary(const SpeedOptions& options, bool decode, std::vector<double> rates) {
-  std::sort(rates.begin(), rates.end());
-  const std::size_t n = rates.size();
-  const double median = n % 2 == 1 ? rates[n / 2] : (rates[n / 2 - 1] + rates[n / 2]) / 2;
-  return {.kind = decode ? "decode" : "prefill",
-          .tokens = decode ? options.decode : options.prefill,
-          .depth = options.depth,
-          .median_tokens_per_s = median,
-          .min = rates.front(),
-          .max = rates.back()};
+double median(std::vector<double> numbers) {
+  if (numbers.empty()) return 0;
+  std::sort(numbers.begin(), numbers.end());
+  const std::size_t n = numbers.size();
+  return n % 2 == 1 ? numbers[n / 2] : (numbers[n / 2 - 1] + numbers[n / 2]) / 2;
+}
+
+// One round and the machine's read bandwidth just before it: on a shared machine that changes from second to second.
+struct Round {
+  double tokens_per_s = 0, read_gbps = 0;
+};
+
+SpeedTest summary(const SpeedOptions& options, bool decode, std::span<const Round> rounds, double bytes_a_token) {
+  std::vector<double> rates, shares;
+  for (const Round& round : rounds) {
+    rates.push_back(round.tokens_per_s);
+    if (round.read_gbps > 0) shares.push_back(bytes_a_token * round.tokens_per_s / 1e9 / round.read_gbps);
+  }
+  SpeedTest test{.kind = decode ? "decode" : "prefill",
+                 .tokens = decode ? options.decode : options.prefill,
+                 .depth = options.depth,
+                 .median_tokens_per_s = median(rates),
+                 .min = *std::min_element(rates.begin(), rates.end()),
+                 .max = *std::max_element(rates.begin(), rates.end())};
+  test.gbps = bytes_a_token * test.median_tokens_per_s / 1e9;
+  test.bandwidth_share = median(shares);
+  return test;
 }
 
 }  // namespace
@@ -119,25 +138,28 @@ SpeedTest summary(const SpeedOptions& options, bool decode, std::vector<double> 
 Result<SpeedReport> measure_speed(Session& session, const SpeedOptions& options,
                                   const std::function<void(int, int)>& progress) {
   SpeedReport report;
-  session.loaded.backend->host(
-      [&](const Kernels&, ThreadPool& pool) { report.read_gbps = read_bandwidth(pool) / 1e9; });
+  std::optional<ReadBandwidth> memory;
+  session.loaded.backend->host([&](const Kernels&, ThreadPool& pool) { memory.emplace(pool); });
+  std::vector<double> bandwidths;
   const int kinds = (options.prefill > 0 ? 1 : 0) + (options.decode > 0 ? 1 : 0);
   int done = 0;
   for (const bool decode : {false, true}) {
     if ((decode ? options.decode : options.prefill) == 0) continue;
-    std::vector<double> rates;
-    for (int round = -1; round < options.rounds; ++round) {
+    std::vector<Round> rounds;
+    for (int i = -1; i < options.rounds; ++i) {
+      Round round{.read_gbps = memory->gbps(3)};
       const Result<double> rate = round_of(session, options, decode);
       if (!rate) return fail(rate.error());
-      if (round >= 0) rates.push_back(*rate);
+      round.tokens_per_s = *rate;
+      bandwidths.push_back(round.read_gbps);
+      if (i >= 0) rounds.push_back(round);
       if (progress) progress(++done, kinds * (options.rounds + 1));
     }
-    SpeedTest test = summary(options, decode, std::move(rates));
     const double tokens_a_step = decode ? options.sequences : std::min(options.prefill, session.stepper.max_tokens());
-    test.gbps = static_cast<double>(session.spec().step_weight_bytes) * test.median_tokens_per_s / tokens_a_step / 1e9;
-    test.bandwidth_share = report.read_gbps > 0 ? test.gbps / report.read_gbps : 0;
-    report.tests.push_back(test);
+    report.tests.push_back(
+        summary(options, decode, rounds, static_cast<double>(session.spec().step_weight_bytes) / tokens_a_step));
   }
+  report.read_gbps = median(bandwidths);
   return report;
 }
 

@@ -23,11 +23,11 @@ struct SpeedTest {
   int depth = 0;
   double median_tokens_per_s = 0, min = 0, max = 0;
   double gbps = 0;             // Of weights read, by the median.
-  double bandwidth_share = 0;  // Of the machine's read bandwidth.
+  double bandwidth_share = 0;  // Of the machine's read bandwidth: the median of the rounds' shares.
 };
 
 struct SpeedReport {
-  double read_gbps = 0;
+  double read_gbps = 0;  // Median of the measures before each round.
   std::vector<SpeedTest> tests;
 };
 

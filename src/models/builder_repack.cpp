@@ -39,10 +39,13 @@ void Builder::place_weights() {
     Weight& weight = *request.weight;
     const std::size_t file_bytes = weight.file_bytes;
     const int experts = request.plan.experts;
-    weight = options_.backend->place(shape_of(*request.raw, request.plan, weight), *model_.memory_, offset);
+    const RawTensor shape = shape_of(*request.raw, request.plan, weight);
+    weight = options_.backend->place(shape, *model_.memory_, offset);
     weight.file_bytes = file_bytes;
     if (experts > 0) {
       weight.experts = experts;
+      for (int e = 1; e < experts; ++e)
+        options_.backend->place(shape, *model_.memory_, offset + static_cast<std::size_t>(e) * weight.bytes);
       weight.bytes *= static_cast<std::size_t>(experts);
     }
     offset += weight.bytes;

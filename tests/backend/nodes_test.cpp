@@ -1,6 +1,8 @@
 // Several memory nodes: weights are packed and multiplied in other shares, and everything is the same to the bit.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -58,6 +60,28 @@ TEST(Nodes, ChangeNoBitOfWeightsAndProducts) {
       ASSERT_EQ(one.outputs[i].size(), two.outputs[i].size());
       EXPECT_EQ(std::memcmp(one.outputs[i].data(), two.outputs[i].data(), one.outputs[i].size() * sizeof(float)), 0);
     }
+  }
+}
+
+std::size_t resident_pages(const Buffer& buffer, std::byte* begin) {
+  constexpr std::size_t kPage = 4096;
+  std::vector<unsigned char> pages((buffer.bytes() + kPage - 1) / kPage);
+  EXPECT_EQ(::mincore(begin, buffer.bytes(), pages.data()), 0);
+  return static_cast<std::size_t>(std::count_if(pages.begin(), pages.end(), [](unsigned char p) { return p & 1; }));
+}
+
+// The repack cache is read by any thread: the pages must have been taken by the workers that will multiply them.
+TEST(Nodes, HaveTheirPagesBeforeKeptWeightsAreRead) {
+  const Format& format = *find_format("q8_0");
+  constexpr int kRows = 1000, kCols = 1024;
+  RawTensor raw{.name = "w", .format = &format, .dimensions = 2};
+  raw.extents = {kCols, kRows, 1, 1};
+  for (const int nodes : {1, 2}) {
+    CpuBackend backend(*all_isas().back().kernels, nodes == 2 ? two_nodes() : ThreadPlan{.threads = 4}, 8);
+    const auto memory = std::move(*backend.allocate(backend.weight_bytes(format, kRows, kCols)));
+    const Weight weight = backend.place(raw, *memory, 0);
+    EXPECT_EQ(weight.bytes, memory->bytes());
+    EXPECT_EQ(resident_pages(*memory, memory->host()), nodes == 1 ? 0 : (memory->bytes() + 4095) / 4096);
   }
 }
 

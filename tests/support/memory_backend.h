@@ -31,7 +31,7 @@ class MemoryBackend final : public Backend {
   std::size_t reserve_experts_bytes(int, const Routing&, int) const override { return 0; }
   Result<void> reserve_experts(int, const Routing&, int) override { return {}; }
   std::size_t weight_bytes(const Format&, int, int) const override { return no<std::size_t>(); }
-  Weight place(const RawTensor&, Buffer&, std::size_t) const override { return no<Weight>(); }
+  Weight place(const RawTensor&, Buffer&, std::size_t) override { return no<Weight>(); }
   Weight load(const RawTensor&, Buffer&, std::size_t) override { return no<Weight>(); }
   void read(Tensor, std::span<float>) override { no<int>(); }
   void write(std::span<const float>, Tensor) override { no<int>(); }

@@ -43,7 +43,7 @@ class CpuBackend final : public Backend {
 
   // load.cpp
   std::size_t weight_bytes(const Format& format, int rows, int cols) const override;
-  Weight place(const RawTensor& raw, Buffer& buffer, std::size_t offset) const override;
+  Weight place(const RawTensor& raw, Buffer& buffer, std::size_t offset) override;
   Weight load(const RawTensor& raw, Buffer& buffer, std::size_t offset) override;
 
   void embed(std::span<const Token> tokens, const Weight& table, float scale, Tensor out) override;  // embed.cpp
@@ -73,6 +73,10 @@ class CpuBackend final : public Backend {
 
  private:
   bool by_node() const { return pool_.plan().nodes > 1; }
+  // load.cpp
+  Weight weight_at(const RawTensor& raw, Buffer& buffer, std::size_t offset) const;
+  void for_pairs(int pairs, const std::function<void(int begin, int end, int worker)>& body);
+
   FloatRunner floats() { return {kernels_.floats, pool_}; }
   LinearMode mode() const;
   LinearScratch linear_scratch(int tokens, int cols) const;
