@@ -149,35 +149,52 @@ template <class V, class F, int kTiles, int kTokens>
 
 constexpr int kPrefetchBytes = 6144;  // How far ahead of its reading the stream is fetched.
 
-// kTiles tiles from `tile` on of one pair, times kTokens tokens from `token` on, over all of K.
-template <class V, class F, int kTiles, int kTokens>
-void direct(const LinearArgs& args, const std::byte* record, int pair, int tile, int token) {
+// Tiles of a pair taken at once with so many sums a tile: both, if they fit.
+template <class V, int kSums>
+inline constexpr int kDirectTiles = 2 * kSums <= V::kDirectSums ? 2 : 1;
+
+// Fetches what the stream will give in a while: part `part` of `parts` of a record.
+template <int kRecordBytes>
+[[gnu::always_inline]] inline void prefetch_part(const std::byte* record, int part, int parts) {
+  const std::byte* const at = record + kPrefetchBytes + part * (kRecordBytes / parts);
+#pragma GCC unroll 32
+  for (int line = 0; line < kRecordBytes / parts; line += 64) __builtin_prefetch(at + line);
+}
+
+// One pair times kTokens tokens from `token` on, over all of K. The tiles take turns block by block, so that the pair
+// comes from memory steadily.
+template <class V, class F, int kTokens>
+void direct(const LinearArgs& args, const std::byte* record, int pair, int token) {
   constexpr int kRecordBytes = F::kInfo.block_bytes * kPairRows;
   constexpr int kGroups = F::kInfo.block_values / 32;
+  constexpr int kTiles = kDirectTiles<V, kTokens>, kTurns = 2 / kTiles;
   const ActivationGroup* x[kTokens];
-  typename V::F32x16 acc[kTiles][kTokens];
+  typename V::F32x16 acc[kTurns][kTiles][kTokens];
 #pragma GCC unroll 8
   for (int n = 0; n < kTokens; ++n) {
     x[n] = args.groups + input_row(args, token + n) * activation_stride(args.cols);
-    for (int r = 0; r < kTiles; ++r) acc[r][n] = V::set(0);
+    for (int turn = 0; turn < kTurns; ++turn) {
+      for (int r = 0; r < kTiles; ++r) acc[turn][r][n] = V::set(0);
+    }
   }
   const int blocks = static_cast<int>(row_blocks(F::kInfo, args.cols));
   BlockScales<V, F, kTiles> scales;
   for (int block = 0; block < blocks; ++block, record += kRecordBytes) {
-    scales.read(record, tile);
-    for (int g = 0; g < kGroups; ++g) {
-#pragma GCC unroll 32
-      for (int line = 0; line < kRecordBytes / kGroups; line += 64) {
-        __builtin_prefetch(record + kPrefetchBytes + g * (kRecordBytes / kGroups) + line);
+    for (int turn = 0; turn < kTurns; ++turn) {
+      scales.read(record, turn * kTiles);
+      for (int g = 0; g < kGroups; ++g) {
+        prefetch_part<kRecordBytes>(record, turn * kGroups + g, kTurns * kGroups);
+        advance_group<V, F, kTiles, kTokens>(scales, g, x, block * kGroups + g, acc[turn]);
       }
-      advance_group<V, F, kTiles, kTokens>(scales, g, x, block * kGroups + g, acc);
     }
   }
+  for (int turn = 0; turn < kTurns; ++turn) {
 #pragma GCC unroll 4
-  for (int r = 0; r < kTiles; ++r) {
+    for (int r = 0; r < kTiles; ++r) {
 #pragma GCC unroll 8
-    for (int n = 0; n < kTokens; ++n) {
-      store_outputs<V>(args, pair * kPairRows + (tile + r) * kTileRows, token + n, acc[r][n]);
+      for (int n = 0; n < kTokens; ++n) {
+        store_outputs<V>(args, pair * kPairRows + (turn * kTiles + r) * kTileRows, token + n, acc[turn][r][n]);
+      }
     }
   }
 }
@@ -209,33 +226,36 @@ template <class V, class F, int kTiles, int kTokens>
 }
 
 // Float weights: chunks of 256 values, each summed on its own.
-template <class V, class F, int kTiles, int kTokens>
-void direct_float(const LinearArgs& args, const std::byte* record, int pair, int tile, int token) {
+template <class V, class F, int kTokens>
+void direct_float(const LinearArgs& args, const std::byte* record, int pair, int token) {
   constexpr int kRowBytes = kTileRows * F::kInfo.block_bytes, kChunk = 256;
-  typename V::F32x16 y[kTiles][kTokens], sums[kTiles][kTokens];
+  constexpr int kTiles = kDirectTiles<V, kTokens>, kTurns = 2 / kTiles;
+  typename V::F32x16 y[kTurns][kTiles][kTokens], sums[kTiles][kTokens];
   const float* x[kTokens];
   for (int n = 0; n < kTokens; ++n) {
     x[n] = args.x + input_row(args, token + n) * args.x_stride;
-    for (int r = 0; r < kTiles; ++r) y[r][n] = V::set(0);
-  }
-  record += tile * kRowBytes;
-  for (int begin = 0; begin < args.cols; begin += kChunk) {
-    const int end = begin + kChunk < args.cols ? begin + kChunk : args.cols;
-    sum_chunk<V, F, kTiles, kTokens>(record + static_cast<std::ptrdiff_t>(begin) * 2 * kRowBytes, x, begin, end, sums);
-    for (int n = 0; n < kTokens; ++n) {
-      for (int r = 0; r < kTiles; ++r) y[r][n] = V::add(y[r][n], sums[r][n]);
+    for (int turn = 0; turn < kTurns; ++turn) {
+      for (int r = 0; r < kTiles; ++r) y[turn][r][n] = V::set(0);
     }
   }
-  for (int r = 0; r < kTiles; ++r) {
-    for (int n = 0; n < kTokens; ++n) {
-      store_outputs<V>(args, pair * kPairRows + (tile + r) * kTileRows, token + n, y[r][n]);
+  for (int begin = 0; begin < args.cols; begin += kChunk) {
+    const int end = begin + kChunk < args.cols ? begin + kChunk : args.cols;
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(begin) * 2 + turn * kTiles;
+      sum_chunk<V, F, kTiles, kTokens>(record + at * kRowBytes, x, begin, end, sums);
+      for (int n = 0; n < kTokens; ++n) {
+        for (int r = 0; r < kTiles; ++r) y[turn][r][n] = V::add(y[turn][r][n], sums[r][n]);
+      }
+    }
+  }
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (int r = 0; r < kTiles; ++r) {
+      for (int n = 0; n < kTokens; ++n) {
+        store_outputs<V>(args, pair * kPairRows + (turn * kTiles + r) * kTileRows, token + n, y[turn][r][n]);
+      }
     }
   }
 }
-
-// Tiles of a pair taken at once with kTokens tokens: both, if their sums fit.
-template <class V, int kTokens>
-inline constexpr int kDirectTiles = 2 * kTokens <= V::kDirectSums ? 2 : 1;
 
 // One pair and `tokens` tokens, at most kTokens.
 template <class V, class F, int kTokens>
@@ -244,13 +264,10 @@ template <class V, class F, int kTokens>
   if constexpr (kTokens > 1) {
     if (tokens < kTokens) return direct_tokens<V, F, kTokens - 1>(args, record, pair, token, tokens);
   }
-  constexpr int kTiles = kDirectTiles<V, kTokens>;
-  for (int tile = 0; tile < 2; tile += kTiles) {
-    if constexpr (F::kInfo.is_float) {
-      direct_float<V, F, kTiles, kTokens>(args, record, pair, tile, token);
-    } else {
-      direct<V, F, kTiles, kTokens>(args, record, pair, tile, token);
-    }
+  if constexpr (F::kInfo.is_float) {
+    direct_float<V, F, kTokens>(args, record, pair, token);
+  } else {
+    direct<V, F, kTokens>(args, record, pair, token);
   }
 }
 

@@ -63,35 +63,39 @@ template <class V, class F, int kTiles, int kTokens>
   }
 }
 
-// As direct(), over all of K.
-template <class V, class F, int kTiles, int kTokens>
-void direct_fine(const LinearArgs& args, const std::byte* record, int pair, int tile, int token) {
+// As direct().
+template <class V, class F, int kTokens>
+void direct_fine(const LinearArgs& args, const std::byte* record, int pair, int token) {
   constexpr int kRecordBytes = F::kInfo.block_bytes * kPairRows;
   constexpr int kGroups = F::kInfo.block_values / 32;
+  constexpr int kTiles = kDirectTiles<V, kFinePlanes * kTokens>, kTurns = 2 / kTiles;
   const ActivationGroup* x[kTokens];
-  typename V::F32x16 acc[kTiles][kTokens];
+  typename V::F32x16 acc[kTurns][kTiles][kTokens];
 #pragma GCC unroll 8
   for (int n = 0; n < kTokens; ++n) {
     x[n] = args.groups + input_row(args, token + n) * activation_stride(args.cols, kFinePlanes);
-    for (int r = 0; r < kTiles; ++r) acc[r][n] = V::set(0);
+    for (int turn = 0; turn < kTurns; ++turn) {
+      for (int r = 0; r < kTiles; ++r) acc[turn][r][n] = V::set(0);
+    }
   }
   const int blocks = static_cast<int>(row_blocks(F::kInfo, args.cols));
   BlockScales<V, F, kTiles> scales;
   for (int block = 0; block < blocks; ++block, record += kRecordBytes) {
-    scales.read(record, tile);
-    for (int g = 0; g < kGroups; ++g) {
-#pragma GCC unroll 32
-      for (int line = 0; line < kRecordBytes / kGroups; line += 64) {
-        __builtin_prefetch(record + kPrefetchBytes + g * (kRecordBytes / kGroups) + line);
+    for (int turn = 0; turn < kTurns; ++turn) {
+      scales.read(record, turn * kTiles);
+      for (int g = 0; g < kGroups; ++g) {
+        prefetch_part<kRecordBytes>(record, turn * kGroups + g, kTurns * kGroups);
+        advance_group_fine<V, F, kTiles, kTokens>(scales, g, x, block * kGroups + g, acc[turn]);
       }
-      advance_group_fine<V, F, kTiles, kTokens>(scales, g, x, block * kGroups + g, acc);
     }
   }
+  for (int turn = 0; turn < kTurns; ++turn) {
 #pragma GCC unroll 4
-  for (int r = 0; r < kTiles; ++r) {
+    for (int r = 0; r < kTiles; ++r) {
 #pragma GCC unroll 8
-    for (int n = 0; n < kTokens; ++n) {
-      store_outputs<V>(args, pair * kPairRows + (tile + r) * kTileRows, token + n, acc[r][n]);
+      for (int n = 0; n < kTokens; ++n) {
+        store_outputs<V>(args, pair * kPairRows + (turn * kTiles + r) * kTileRows, token + n, acc[turn][r][n]);
+      }
     }
   }
 }
@@ -100,7 +104,7 @@ void direct_fine(const LinearArgs& args, const std::byte* record, int pair, int 
 // kernel takes its time to compile.
 template <class V, class F>
 void linear_direct_fine(const LinearArgs& args) {
-  constexpr int kTokens = (V::kDirectTokens + 1) / 2, kTiles = kDirectTiles<V, 2 * kTokens>, kOne = kDirectTiles<V, 2>;
+  constexpr int kTokens = (V::kDirectTokens + 1) / 2;
   constexpr int kActivationBytes = 512 * 1024;
   const std::size_t pair_bytes = packed_pair_bytes(F::kInfo, args.cols);
   const int input_bytes = activation_stride(args.cols, kFinePlanes) * static_cast<int>(sizeof(ActivationGroup));
@@ -111,15 +115,9 @@ void linear_direct_fine(const LinearArgs& args) {
     for (int pair = args.pair_begin; pair < args.pair_end; ++pair) {
       const std::byte* record = args.weights + static_cast<std::size_t>(pair - args.pair_begin) * pair_bytes;
       int token = begin;
-      for (; token + kTokens <= end; token += kTokens) {
-        for (int tile = 0; tile < 2; tile += kTiles) {
-          direct_fine<V, F, kTiles, kTokens>(args, record, pair, tile, token);
-        }
-      }
+      for (; token + kTokens <= end; token += kTokens) direct_fine<V, F, kTokens>(args, record, pair, token);
       if constexpr (kTokens > 1) {
-        for (; token < end; ++token) {
-          for (int tile = 0; tile < 2; tile += kOne) direct_fine<V, F, kOne, 1>(args, record, pair, tile, token);
-        }
+        for (; token < end; ++token) direct_fine<V, F, 1>(args, record, pair, token);
       }
     }
   }
