@@ -36,9 +36,9 @@ template <class V, class Rows, int kQueries, int kBlocks>
   const std::byte* next[kBlocks];
 #pragma GCC unroll 8
   for (int b = 0; b < kBlocks; ++b) {
-    const int after = block + kBlocks + b;
+    const int after = block + kAttendAhead + b;
     keys[b] = args.keys[block + b];
-    next[b] = args.keys[after < args.blocks ? after : args.blocks - 1];
+    next[b] = args.keys[after < args.known ? after : args.known - 1];
   }
   const std::ptrdiff_t dim = args.dim;
   const float* query = args.q;
@@ -194,8 +194,8 @@ template <class V, class Rows, int kQueries, int kColumns, bool kRescale>
       }
     }
     const std::byte* row = args.values[b] + tile.first_row * row_bytes + column * Rows::kBytes;
-    const std::byte* next =
-        args.values[b + 1 < tile.last_block ? b + 1 : b] + tile.first_row * row_bytes + column * Rows::kBytes;
+    const int after = b + kAttendAhead < args.known ? b + kAttendAhead : args.known - 1;
+    const std::byte* next = args.values[after] + tile.first_row * row_bytes + column * Rows::kBytes;
     const float* weight = tile.weights + kAttendBlock * b + tile.first_row;
     for (int j = tile.first_row; j < tile.last_row; ++j, row += row_bytes, ++weight) {
       if constexpr (kQueries <= kFetchingQueries) {

@@ -9,6 +9,7 @@ constexpr int kAttendBlock = 16;  // Rows of a block of keys or values.
 constexpr int kAttendPart = 512;  // Rows of a part of a context.
 constexpr int kAttendPartBlocks = kAttendPart / kAttendBlock;
 constexpr int kAttendRescales = kAttendPartBlocks + 16;  // From one query's rescales to the next.
+constexpr int kAttendAhead = 8;                          // Blocks that are fetched before they are read.
 constexpr int kMaxAttendQueries = 8;                     // Queries that one call of scores() takes, at most.
 
 // Scores of a few queries against blocks of keys.
@@ -18,6 +19,7 @@ struct ScoreArgs {
   int dim = 0;
   const std::byte* const* keys = nullptr;  // Of each block: [dim][16 rows].
   int blocks = 0;
+  int known = 0;            // Entries of `keys`: the blocks, then others that will be read next.
   float* scores = nullptr;  // [queries][stride]; block b begins at 16 b.
   int stride = 0;
 };
@@ -43,6 +45,7 @@ struct WeighArgs {
   const int* first = nullptr;      // Of each query: its visible rows, counted from block 0. None: last <= first.
   const int* last = nullptr;
   const std::byte* const* values = nullptr;  // Of each block: [16 rows][dim].
+  int known = 0;                             // Entries of `values`: the blocks, then others that will be read next.
   int dim = 0;
   float* const* out = nullptr;  // Of each query with a visible row: [dim], written whole.
 };

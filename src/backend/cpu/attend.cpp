@@ -114,7 +114,22 @@ void load_queries(const Call& call, const AttendUnit& unit, float* memory, Queri
   }
 }
 
-void score_part(const Call& call, const AttendUnit& unit, const std::byte* const* keys, Queries& queries) {
+// One head's parts of blocks that are read one after the other, and of some that come after them.
+struct Blocks {
+  const std::byte* at[kAttendPartBlocks + kAttendAhead];
+  int known = 0;
+
+  // Those that hold these positions; `most` at most.
+  void add(const RowStream& stream, const Segment& segment, RowRange rows, int head, std::size_t head_bytes, int most) {
+    const std::byte* const base = stream.buffer->host() + stream.offset + static_cast<std::size_t>(head) * head_bytes;
+    const int* const numbers = segment.blocks[static_cast<std::size_t>(stream.group)].data();
+    const int begin = rows.begin / kAttendBlock, end = (rows.end + kAttendBlock - 1) / kAttendBlock;
+    for (int b = begin; b < std::min(end, begin + most); ++b)
+      at[known++] = base + static_cast<std::size_t>(numbers[b]) * stream.stride;
+  }
+};
+
+void score_part(const Call& call, const AttendUnit& unit, const Blocks& keys, Queries& queries) {
   const int at_once = call.kernels.attend_queries;
   for (int begin = 0; begin < unit.count; begin += at_once) {
     const int width = std::min(at_once, unit.count - begin);
@@ -129,8 +144,9 @@ void score_part(const Call& call, const AttendUnit& unit, const std::byte* const
         {.q = queries.q + begin * call.args.key_dim,
          .queries = width,
          .dim = call.args.key_dim,
-         .keys = keys + first,
+         .keys = keys.at + first,
          .blocks = last - first,
+         .known = keys.known - first,
          .scores = queries.scores + begin * kScoreStride + first * kAttendBlock,
          .stride = kScoreStride});
   }
@@ -151,27 +167,34 @@ void softmax_part(const Call& call, const AttendUnit& unit, Queries& queries) {
   }
 }
 
-// Visible rows of each query within a part, counted from its first block that any of them sees; that block.
-int place_queries(const Call& call, const AttendUnit& unit, int part, Queries& queries) {
+// Visible rows of each query within a part, counted from its first block that any of them sees.
+void place_queries(const Call& call, const AttendUnit& unit, int part, Queries& queries) {
   const int block = unit.rows.part(part).begin / kAttendBlock;
   for (int i = 0; i < unit.count; ++i) {
     const RowRange rows = call.plan.visible(*unit.segment, unit.begin + i).part(part);
     queries.first[i] = rows.empty() ? 0 : rows.begin - block * kAttendBlock;
     queries.last[i] = rows.empty() ? 0 : rows.end - block * kAttendBlock;
   }
-  return block;
+}
+
+// The first blocks of keys that are read after this part: those of the next one, or of the next head.
+void add_next_keys(const Call& call, const AttendUnit& unit, int part, Blocks& blocks) {
+  const bool more = part + 1 < unit.last_part();
+  const int head = more ? unit.kv_head : unit.kv_head + 1;
+  if (head == call.args.kv_heads) return;
+  const RowRange rows = unit.rows.part(more ? part + 1 : unit.first_part());
+  blocks.add(call.args.state->rows[0], *unit.segment, rows, head, key_bytes(call.args), kAttendAhead);
 }
 
 // The part's share of each query that sees some of it: values to queries.out, maximum and sum beside.
-void compute_part(const Call& call, const AttendUnit& unit, int part, int first_block, Queries& queries) {
+void compute_part(const Call& call, const AttendUnit& unit, int part, Queries& queries) {
   const AttendArgs& args = call.args;
-  const std::byte* keys[kAttendPartBlocks];
-  const std::byte* values[kAttendPartBlocks];
-  const int end = (unit.rows.part(part).end + kAttendBlock - 1) / kAttendBlock;
-  for (int b = first_block; b < end; ++b) {
-    keys[b - first_block] = head_block(args.state->rows[0], *unit.segment, b, unit.kv_head, key_bytes(args));
-    values[b - first_block] = head_block(args.state->rows[1], *unit.segment, b, unit.kv_head, value_bytes(args));
-  }
+  const RowRange rows = unit.rows.part(part);
+  Blocks keys, values;
+  keys.add(args.state->rows[0], *unit.segment, rows, unit.kv_head, key_bytes(args), kAttendPartBlocks);
+  values.add(args.state->rows[1], *unit.segment, rows, unit.kv_head, value_bytes(args), kAttendPartBlocks);
+  for (int i = 0, count = std::min(values.known, kAttendAhead); i < count; ++i) keys.at[keys.known++] = values.at[i];
+  add_next_keys(call, unit, part, values);
   score_part(call, unit, keys, queries);
   softmax_part(call, unit, queries);
   call.kernels.weigh[index_of(args.value_type)]({.queries = unit.count,
@@ -180,7 +203,8 @@ void compute_part(const Call& call, const AttendUnit& unit, int part, int first_
                                                  .rescale = queries.rescale,
                                                  .first = queries.first,
                                                  .last = queries.last,
-                                                 .values = values,
+                                                 .values = values.at,
+                                                 .known = values.known,
                                                  .dim = args.value_dim,
                                                  .out = queries.out});
 }
@@ -207,9 +231,9 @@ void compute_whole(const Call& call, const AttendUnit& unit, float* memory) {
   load_queries(call, unit, memory, queries);
   bool begun[kMaxTile] = {};
   for (int part = unit.first_part(); part < unit.last_part(); ++part) {
-    const int block = place_queries(call, unit, part, queries);
+    place_queries(call, unit, part, queries);
     for (int i = 0; i < unit.count; ++i) queries.out[i] = begun[i] ? queries.part_values + i * dim : queries.row[i];
-    compute_part(call, unit, part, block, queries);
+    compute_part(call, unit, part, queries);
     for (int i = 0; i < unit.count; ++i) {
       if (!queries.sees(i)) continue;
       const AttendShare share{queries.part_maximum[i], queries.part_sum[i], queries.out[i]};
@@ -233,11 +257,11 @@ void compute_partial(const Call& call, const AttendItem& item, float* memory) {
   const AttendUnit& unit = item.unit;
   Queries queries;
   load_queries(call, unit, memory, queries);
-  const int block = place_queries(call, unit, item.first_part, queries);
+  place_queries(call, unit, item.first_part, queries);
   for (int i = 0; i < unit.count; ++i) {
     queries.out[i] = partial_of(call, unit, item.partials, item.first_part, i) + 2;
   }
-  compute_part(call, unit, item.first_part, block, queries);
+  compute_part(call, unit, item.first_part, queries);
   for (int i = 0; i < unit.count; ++i) {
     if (!queries.sees(i)) continue;
     queries.out[i][-2] = queries.part_maximum[i];
