@@ -68,6 +68,8 @@ class Bench {
     return 4.0 * pairs * case_.heads.heads * case_.heads.width;
   }
 
+  KeptThread keep_caller() const { return backend_->keep_caller(); }
+
   void step(std::size_t turn) {
     const int place = static_cast<int>(turn % static_cast<std::size_t>(places_));
     const int q_width = case_.heads.heads * case_.heads.width, k_width = case_.heads.kv_heads * case_.heads.width;
@@ -130,6 +132,7 @@ class Bench {
 
 void run(benchmark::State& state, const Case& c) {
   Bench bench(c);
+  const KeptThread kept = bench.keep_caller();  // Else the caller may share a core with a worker that keeps to it.
   std::size_t turn = 0;
   for (auto _ : state) bench.step(turn++);
   using benchmark::Counter;
