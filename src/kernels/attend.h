@@ -198,7 +198,7 @@ template <class V, class Rows, int kQueries, int kColumns, bool kRescale>
     const std::byte* next = args.values[after] + tile.first_row * row_bytes + column * Rows::kBytes;
     const float* weight = tile.weights + kAttendBlock * b + tile.first_row;
     for (int j = tile.first_row; j < tile.last_row; ++j, row += row_bytes, ++weight) {
-      if constexpr (kQueries <= kFetchingQueries) {
+      if constexpr (kRescale && kQueries <= kFetchingQueries) {  // Blocks that are read whole.
         for (int line = 0; line < 16 * Rows::kBytes * kColumns; line += 64) __builtin_prefetch(next + line);
         next += row_bytes;
       }
