@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 
@@ -52,6 +53,7 @@ Result<ServerOptions> server_options(const ServeOptions& options) {
     server.max_body_bytes = options.body_bytes;
     server.max_bodies_bytes = std::max(server.max_bodies_bytes, 8 * options.body_bytes);
   }
+  if (!std::isfinite(options.grace_s)) return fail(ErrorCode::kInvalidArgument, "--grace is not a number of seconds");
   server.grace_ms = static_cast<int>(options.grace_s * 1000);
   return server;
 }

@@ -43,8 +43,9 @@ Result<void> check_prompt(std::span<const Token> prompt, bool answered, const Re
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("the prompt has {} tokens, the context has room for {}", prompt.size(), limits.context));
   if (static_cast<int>(prompt.size()) > limits.most_tokens)
-    return fail(ErrorCode::kNoMemory, fmt::format("the prompt has {} tokens, there is memory for the rows of {}",
-                                                  prompt.size(), limits.most_tokens));
+    return fail(
+        ErrorCode::kInvalidArgument,  // It can never fit.
+        fmt::format("the prompt has {} tokens, there is memory for the rows of {}", prompt.size(), limits.most_tokens));
   return {};
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The names that OpenAI and Anthropic have for kinds of errors.
+// The names that dialects have for kinds of errors; llama-server's are OpenAI's and some of its own.
 std::string_view kind_of(Dialect dialect, int status) {
   const bool anthropic = dialect == Dialect::kAnthropic;
   switch (status) {
@@ -17,7 +17,7 @@ std::string_view kind_of(Dialect dialect, int status) {
     case 403:
       return "permission_error";
     case 404:
-      return anthropic ? "not_found_error" : "invalid_request_error";
+      return dialect == Dialect::kOpenAi ? "invalid_request_error" : "not_found_error";
     case 413:
       return anthropic ? "request_too_large" : "invalid_request_error";
     case 429:
@@ -52,11 +52,21 @@ Dialect dialect_of(std::string_view path) {
 }
 
 HttpError http_error(const Error& error, std::string_view field) {
-  HttpError made{400, error.message, std::string(field)};
-  if (error.code == ErrorCode::kBusy) made.status = 429;
-  if (error.code == ErrorCode::kCancelled) made.status = 499;
-  if (error.code == ErrorCode::kIo) made.status = 500;
-  return made;
+  switch (error.code) {
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kUnsupported:
+    case ErrorCode::kNotFound:
+      return {400, error.message, std::string(field)};
+    case ErrorCode::kBusy:
+      return {429, error.message, {}};
+    case ErrorCode::kCancelled:
+      return {499, error.message, {}};
+    case ErrorCode::kCorrupt:  // Bodies are checked before: what is corrupt is the model or what it computes.
+    case ErrorCode::kNoMemory:
+    case ErrorCode::kIo:
+      break;
+  }
+  return {500, error.message, {}};  // No field of the request could be mended.
 }
 
 std::string error_body(Dialect dialect, const HttpError& error) {

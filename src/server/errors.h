@@ -20,8 +20,9 @@ struct HttpError {
   std::string field;    // The JSON field at fault; empty if none.
 };
 
-// kInvalidArgument, kCorrupt, kUnsupported and kNotFound: 400 (a model that is not there: 404, made by its caller);
-// kNoMemory: 400; kBusy: 429; kCancelled: 499; kIo: 500.
+// Of the engine. What the client can mend is 400: kInvalidArgument, kUnsupported and kNotFound, where `field` is at
+// fault (a model that is not there: 404, made by its caller). What the engine cannot go on with is 500: kCorrupt,
+// kNoMemory and kIo. kBusy: 429; kCancelled: 499.
 HttpError http_error(const Error& error, std::string_view field = {});
 
 // OpenAI {"error":{"message","type","param","code"}}, Anthropic {"type":"error","error":{"type","message"}},

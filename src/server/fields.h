@@ -40,6 +40,7 @@ class Fields {
   void require(std::string_view key);
   void fault(std::string_view key, std::string message);  // Remembers an error, if it is the first.
 
+  std::string name(std::string_view key) const { return prefix_ + std::string(key); }  // "options.seed"
   const std::optional<HttpError>& error() const { return error_; }
   const Json& json() const { return json_; }
 

@@ -47,8 +47,12 @@ std::string read_messages(Fields& fields, const Json& messages) {
   const auto thinks = [](const Json& message) { return message.is_object() && message.contains("thinking"); };
   if (std::none_of(messages.begin(), messages.end(), thinks)) return chat_messages(fields);
   Json named = {{"messages", messages}};
-  for (Json& message : named["messages"]) {
-    if (thinks(message)) message["reasoning_content"] = message["thinking"];
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (!thinks(messages[i])) continue;
+    const Json& thinking = messages[i]["thinking"];
+    const std::string name = fmt::format("messages[{}].thinking", i);
+    if (!thinking.is_string() && !thinking.is_null()) fields.fault(name, fmt::format("{} is not a string", name));
+    named["messages"][i]["reasoning_content"] = thinking;
   }
   Fields with_names(std::move(named));
   std::string text = chat_messages(with_names);

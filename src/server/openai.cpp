@@ -41,7 +41,7 @@ void refuse_formats(Fields& fields, std::string_view key) {
   if (format == nullptr) return;
   const auto type = format->find("type");
   if (type == format->end() || *type != "text")
-    fields.fault(key, fmt::format("{} is not supported, only {{\"type\": \"text\"}} is accepted", key));
+    fields.fault(key, fmt::format("{} is not supported, only {{\"type\": \"text\"}} is accepted", fields.name(key)));
 }
 
 void read_effort(Fields& fields, std::string_view key, const ModelInfo& model, Json& variables) {
@@ -53,8 +53,8 @@ void read_effort(Fields& fields, std::string_view key, const ModelInfo& model, J
   } else if (template_has("reasoning_effort")) {
     variables["reasoning_effort"] = *effort;
   } else {
-    fields.fault(key,
-                 fmt::format("{} is \"{}\", which the chat template of this model does not support", key, *effort));
+    fields.fault(key, fmt::format("{} is \"{}\", which the chat template of this model does not support",
+                                  fields.name(key), *effort));
   }
 }
 

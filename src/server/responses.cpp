@@ -72,6 +72,7 @@ Json ResponseReply::response(std::string_view status, Json output) const {
   Json body = {{"id", id_},
                {"object", "response"},
                {"created_at", created_},
+               {"completed_at", status == "completed" ? Json(unix_time()) : Json(nullptr)},
                {"status", status},
                {"background", false},
                {"error", nullptr},
@@ -80,7 +81,8 @@ Json ResponseReply::response(std::string_view status, Json output) const {
                {"output", std::move(output)}};
   body.update(ask_.settings);
   if (status == "incomplete") body["incomplete_details"] = {{"reason", "max_output_tokens"}};
-  if (status == "in_progress") return body;
+  body["usage"] = nullptr;
+  if (status == "in_progress" || status == "failed") return body;
   body["usage"] = {{"input_tokens", usage_.prompt_tokens},
                    {"input_tokens_details", {{"cached_tokens", usage_.reused_tokens}, {"cache_write_tokens", 0}}},
                    {"output_tokens", usage_.generated_tokens},
@@ -114,7 +116,7 @@ void ResponseReply::event(std::string_view type, Json members) {
 }
 
 void ResponseReply::begin() {
-  if (sequence_ > 0) return;
+  if (!ask_.stream || sequence_ > 0) return;
   for (const std::string_view type : {"response.created", "response.in_progress"})
     event(type, {{"response", response("in_progress", Json::array())}});
 }
@@ -196,8 +198,9 @@ void ResponseReply::end(const Result<void>& ran, ResponseStore& store) {
   }
   const HttpError error = ran ? HttpError{503, "the server is stopping", {}} : http_error(ran.error());
   if (!reply_.begun()) return send_error(reply_, Dialect::kOpenAi, error);
+  close("incomplete");
   Json body = response("failed", output_);
-  body["error"] = {{"code", "server_error"}, {"message", error.message}};
+  body["error"] = {{"code", error.status < 500 ? "invalid_prompt" : "server_error"}, {"message", error.message}};
   event("response.failed", {{"response", body}});
 }
 
@@ -218,8 +221,16 @@ void no_response(Reply& reply, const std::string& id) {
   send_error(reply, Dialect::kOpenAi, {404, fmt::format("there is no response \"{}\"", id), "response_id"});
 }
 
+// What OpenAI has below a response (its input items) is not kept apart here.
+bool is_deeper(const std::string& id) { return id.find('/') != std::string::npos; }
+
+void nothing_there(const HttpRequest& request, Reply& reply) {
+  send_error(reply, Dialect::kOpenAi, {404, fmt::format("there is no {}", request.path), {}});
+}
+
 void retrieve(ResponseStore& store, const HttpRequest& request, Reply& reply) {
   const std::string id = rest_of_path(request, kOneResponse);
+  if (is_deeper(id)) return nothing_there(request, reply);
   if (request.query.find("stream=true") != std::string::npos)
     return send_error(reply, Dialect::kOpenAi, {400, "a kept response is not streamed again", "stream"});
   auto kept = store.find(id);
@@ -229,6 +240,7 @@ void retrieve(ResponseStore& store, const HttpRequest& request, Reply& reply) {
 
 void remove(ResponseStore& store, const HttpRequest& request, Reply& reply) {
   const std::string id = rest_of_path(request, kOneResponse);
+  if (is_deeper(id)) return nothing_there(request, reply);
   if (!store.erase(id)) return no_response(reply, id);
   send_json(reply, {{"id", id}, {"object", "response"}, {"deleted", true}});
 }
@@ -242,6 +254,7 @@ void add_responses_routes(Router& router, Service& service, ResponseStore& store
              [&](const HttpRequest& request, Reply& reply) { retrieve(store, request, reply); });
   router.add("DELETE", std::string(kOneResponse),
              [&](const HttpRequest& request, Reply& reply) { remove(store, request, reply); });
+  router.add("POST", std::string(kOneResponse), nothing_there);  // Such as .../cancel
 }
 
 }  // namespace plait

@@ -51,7 +51,8 @@ void add_item(Fields& fields, const std::string& name, const Json& item, std::st
   auto text = content_text(fields, name + ".content", *content, {"input_text", "output_text", "text"});
   if (!text || !role) return;
   Json message = {{"role", *role}, {"content", std::move(*text)}};
-  if (*role == "assistant" && !reasoning.empty()) message["reasoning_content"] = std::exchange(reasoning, {});
+  const std::string thoughts = std::exchange(reasoning, {});  // Of the message right behind them, if of any.
+  if (*role == "assistant" && !thoughts.empty()) message["reasoning_content"] = thoughts;
   messages.push_back(std::move(message));
 }
 
@@ -119,7 +120,35 @@ void refuse_unsupported(Fields& fields) {
   }
 }
 
-Json or_null(const Json* value) { return value == nullptr ? Json(nullptr) : *value; }
+// Members of the response object that say what was asked for, as OpenAI's has them.
+Json settings_of(const Fields& fields, const ResponseAsk& ask) {
+  const auto given = [&](std::string_view key, const Json& otherwise = nullptr) {
+    const Json* value = fields.any(key);
+    return value == nullptr ? otherwise : *value;
+  };
+  Json settings = {{"instructions", given("instructions")},
+                   {"max_output_tokens", given("max_output_tokens")},
+                   {"max_tool_calls", nullptr},
+                   {"metadata", given("metadata", Json::object())},
+                   {"parallel_tool_calls", given("parallel_tool_calls", true)},
+                   {"previous_response_id", given("previous_response_id")},
+                   {"prompt_cache_key", given("prompt_cache_key")},
+                   {"reasoning", {{"effort", nullptr}, {"summary", nullptr}}},
+                   {"safety_identifier", given("safety_identifier")},
+                   {"service_tier", "default"},
+                   {"store", ask.store},
+                   {"temperature", ask.request.sampling.temp},
+                   {"text", {{"format", {{"type", "text"}}}, {"verbosity", "medium"}}},
+                   {"tool_choice", given("tool_choice", "auto")},
+                   {"tools", Json::array()},
+                   {"top_logprobs", ask.request.logprobs.value_or(0)},
+                   {"top_p", ask.request.sampling.top_p},
+                   {"truncation", "disabled"},
+                   {"user", given("user")}};
+  const Json* reasoning = fields.any("reasoning");
+  if (reasoning != nullptr && reasoning->contains("effort")) settings["reasoning"]["effort"] = (*reasoning)["effort"];
+  return settings;
+}
 
 }  // namespace
 
@@ -155,27 +184,14 @@ ResponseAsk read_response(Fields& fields, const ModelInfo& model, ResponseStore&
   ask.stream = fields.boolean("stream").value_or(false);
   ask.store = fields.boolean("store").value_or(true);
   fields.object("metadata");
+  for (const std::string_view key : {"user", "safety_identifier", "prompt_cache_key"}) fields.string(key);
   if (fields.error()) return ask;
   Json all = Json::array();
   if (instructions && !instructions->empty()) all.push_back({{"role", "system"}, {"content", *instructions}});
   all.insert(all.end(), ask.messages.begin(), ask.messages.end());
   if (all.empty()) fields.fault("input", "input has no message, wanted at least one");
   ask.request.messages = json_text(all);
-  ask.settings = {{"instructions", or_null(fields.any("instructions"))},
-                  {"max_output_tokens", or_null(fields.any("max_output_tokens"))},
-                  {"metadata", fields.any("metadata") != nullptr ? *fields.any("metadata") : Json::object()},
-                  {"parallel_tool_calls", true},
-                  {"previous_response_id", or_null(fields.any("previous_response_id"))},
-                  {"reasoning", {{"effort", nullptr}, {"summary", nullptr}}},
-                  {"store", ask.store},
-                  {"temperature", ask.request.sampling.temp},
-                  {"text", {{"format", {{"type", "text"}}}}},
-                  {"tool_choice", "auto"},
-                  {"tools", Json::array()},
-                  {"top_logprobs", ask.request.logprobs.value_or(0)},
-                  {"top_p", ask.request.sampling.top_p},
-                  {"truncation", "disabled"}};
-  if (const Json* reasoning = fields.any("reasoning")) ask.settings["reasoning"].update(*reasoning);
+  ask.settings = settings_of(fields, ask);
   return ask;
 }
 

@@ -82,7 +82,7 @@ void read_logit_bias(Fields& fields, const ModelInfo& model, Request& request) {
 void refuse_unless(Fields& fields, std::string_view key, const Json& value) {
   const Json* given = fields.any(key);
   if (given != nullptr && *given != value)
-    fields.fault(key, fmt::format("{} is not supported, only {} is accepted", key, json_text(value)));
+    fields.fault(key, fmt::format("{} is not supported, only {} is accepted", fields.name(key), json_text(value)));
 }
 
 void read_sampling(Fields& fields, const ModelInfo& model, Request& request) {

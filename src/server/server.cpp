@@ -27,6 +27,8 @@ Result<void> check_options(const ServerOptions& o) {
   const auto wrong = [](std::string_view name, auto value, std::string_view wanted) {
     return fail(ErrorCode::kInvalidArgument, fmt::format("{} is {}, wanted {}", name, value, wanted));
   };
+  // To the system an empty name is every address of the machine, which nobody asked for.
+  if (o.host.empty()) return fail(ErrorCode::kInvalidArgument, "host is empty, wanted an address such as 127.0.0.1");
   if (o.port < 0 || o.port > 65535) return wrong("port", o.port, "0 to 65535");
   if (o.max_connections < 1) return wrong("max_connections", o.max_connections, "at least 1");
   if (o.max_requests < 1) return wrong("max_requests", o.max_requests, "at least 1");

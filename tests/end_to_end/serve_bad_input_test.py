@@ -375,7 +375,7 @@ class BadInput(unittest.TestCase):
         self.assertEqual(second.stderr.strip(),
                          f"plait: 127.0.0.1:{server.port} is in use by another program; another --port is wanted")
 
-    def test_keys_come_from_flags_and_files(self):
+    def test_flags_and_files_of_keys_are_read_or_refused(self):
         keys = os.path.join(self.folder.name, "keys.txt")
         with open(keys, "w") as file:
             file.write("# ours\n\nfrom-file\n")
@@ -383,11 +383,11 @@ class BadInput(unittest.TestCase):
         for key, status in ((b"from-flag", 200), (b"from-file", 200), (b"neither", 401), (b"# ours", 401)):
             self.assertEqual(server.ask(post("/tokenize", {"content": "a"}, b"Authorization: Bearer " + key + b"\r\n"))[0], status)
         self.assertTrue(any("named is served at" in line for line in server.lines))
-        with open(keys, "w") as file:
-            file.write("# none\n")
-        empty = subprocess.run([PROGRAM, "serve", self.model, "--api-key-file", keys], capture_output=True, text=True)
-        self.assertEqual(empty.returncode, 1)
-        self.assertIn("has no API key", empty.stderr)
+        os.truncate(keys, len("# ours\n"))
+        for flags, said in ((("--api-key-file", keys), "has no API key"), (("--grace", "nan"), "--grace is not"), (("--host", ""), "host is empty")):
+            refused = subprocess.run([PROGRAM, "serve", self.model, *flags], capture_output=True, text=True, timeout=60)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn(said, refused.stderr)
 
 
 if __name__ == "__main__":

@@ -186,7 +186,7 @@ TEST(Core, RefusesWhatMakesNoSense) {
       {[](Request& r) { r.tokens = {-1}; }, ErrorCode::kInvalidArgument, "token 1 of the prompt is -1"},
       {[](Request& r) { r.tokens.assign(100, 3); }, ErrorCode::kInvalidArgument,
        "the prompt has 100 tokens, which leaves no room for an answer in a context of 100"},
-      {[](Request& r) { r.tokens.assign(70, 3); }, ErrorCode::kNoMemory,
+      {[](Request& r) { r.tokens.assign(70, 3); }, ErrorCode::kInvalidArgument,
        "the prompt has 70 tokens, there is memory for the rows of 64"},
       {[](Request& r) { r.max_tokens = -2; }, ErrorCode::kInvalidArgument, "max_tokens is -2"},
       {[](Request& r) { r.logprobs = 101; }, ErrorCode::kInvalidArgument, "logprobs is 101"},

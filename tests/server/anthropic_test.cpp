@@ -266,8 +266,9 @@ TEST_F(Anthropic, RefusesByName) {
 TEST(AnthropicFailure, IsAnEventOfTheStream) {
   Served served({.pieces = {"aa", "bb"}, .breaks = true}, add_anthropic_routes);
   Json body = {{"max_tokens", 100}, {"temperature", 0}, {"messages", Json::array({message("user", "Well?")})}};
-  const Json whole = served.post("/v1/messages", body, 400);
+  const Json whole = served.post("/v1/messages", body, 500);
   EXPECT_EQ(whole["type"], "error");
+  EXPECT_EQ(whole["error"]["type"], "api_error");
   body["stream"] = true;
   const auto events = events_of(served.text("POST", "/v1/messages", body.dump()));
   EXPECT_EQ(events.front().first, "message_start");

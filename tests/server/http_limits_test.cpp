@@ -13,7 +13,7 @@ namespace plait::test {
 namespace {
 
 TEST(HttpLimits, LimitsHeadersAndTakesOnesJustBelow) {
-  ServerOptions options = quick();
+  ServerOptions options;
   options.max_header_bytes = 4096;
   TestServer server(options, answer);
   RawClient below(server.port());
@@ -26,12 +26,12 @@ TEST(HttpLimits, LimitsHeadersAndTakesOnesJustBelow) {
     const RawResponse response = client.ask(bytes);
     EXPECT_EQ(response.status, 431);
     EXPECT_EQ(message_of(response), "the header has more than 4096 bytes");
-    EXPECT_TRUE(client.closed_within(1000));
+    EXPECT_TRUE(client.closed_within());
   }
 }
 
 TEST(HttpLimits, LimitsBodiesBeforeTheyAreRead) {
-  ServerOptions options = quick();
+  ServerOptions options;
   options.max_body_bytes = 10'000;
   TestServer server(options, answer);
   RawClient fitting(server.port());
@@ -66,10 +66,12 @@ TEST(HttpLimits, LimitsTheBodiesOfAllRequestsTogether) {
     holding.push_back(std::make_unique<RawClient>(server.port()));
     holding.back()->send("POST /length HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n" + part);
   }
-  std::this_thread::sleep_for(milliseconds(200));
-  RawClient late(server.port());
-  const RawResponse refused = late.ask(post("/length", std::string(1'000'000, 'x')));
-  EXPECT_EQ(refused.status, 429);
+  RawResponse refused;
+  EXPECT_TRUE(comes_true([&] {  // As soon as both parts have come.
+    RawClient late(server.port());
+    refused = late.ask(post("/length", std::string(1'000'000, 'x')));
+    return refused.status == 429;
+  }));
   EXPECT_TRUE(refused.has("Retry-After: 1"));
   RawClient small(server.port());
   EXPECT_EQ(small.ask(post("/length", "little")).body, "6");
@@ -93,7 +95,9 @@ TEST(HttpLimits, CountsWhatABodyBecomesAsJson) {
 }
 
 TEST(HttpLimits, GivesUpOnSlowHeadersAndBodies) {
-  TestServer server(quick(), answer);
+  ServerOptions options = quick();
+  options.body_timeout_ms = 60'000;  // Not what ends them.
+  TestServer server(options, answer);
   const std::string half_header = "GET /hello HTTP/1.1\r\nHost: loc";
   const std::string half_body = "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf";
   const std::string half_chunk =
@@ -108,53 +112,56 @@ TEST(HttpLimits, GivesUpOnSlowHeadersAndBodies) {
     });
     EXPECT_EQ(client.receive().status, 408);
     EXPECT_GE(milliseconds_since(began), 390);
-    EXPECT_LE(milliseconds_since(began), 1000);
     answered = true;
     dripping.join();
   }
 }
 
 TEST(HttpLimits, LetsABodyThatFlowsTakeItsTime) {
-  TestServer server(quick(), answer);
+  ServerOptions options = quick();
+  options.body_timeout_ms = 60'000;
+  TestServer server(options, answer);
   RawClient client(server.port());
-  client.send("POST /length HTTP/1.1\r\nHost: localhost\r\nContent-Length: 320000\r\n\r\n");
-  for (int i = 0; i < 8; ++i) {  // 800 ms, twice read_timeout_ms.
-    client.send(std::string(40'000, 'x'));
-    std::this_thread::sleep_for(milliseconds(100));
-  }
-  EXPECT_EQ(client.receive().body, "320000");
+  client.send("POST /length HTTP/1.1\r\nHost: localhost\r\nContent-Length: 640000\r\n\r\n");
+  client.send(std::string(600'000, 'x'));  // Which buy nine seconds.
+  std::this_thread::sleep_for(milliseconds(2 * options.read_timeout_ms));
+  client.send(std::string(40'000, 'x'));
+  EXPECT_EQ(client.receive().body, "640000");
 }
 
 TEST(HttpLimits, ClosesConnectionsThatSayNothing) {
   TestServer server(quick(), answer);
+  const auto start = Clock::now();
   RawClient silent(server.port()), idle(server.port());
   EXPECT_EQ(idle.ask(get("/hello")).status, 200);
-  EXPECT_FALSE(silent.closed_within(200));
-  EXPECT_TRUE(silent.closed_within(800));
-  EXPECT_TRUE(idle.closed_within(1000));
+  EXPECT_TRUE(silent.closed_within());
+  EXPECT_GE(milliseconds_since(start), 390);
+  EXPECT_TRUE(idle.closed_within());
 }
 
 TEST(HttpLimits, RefusesMoreRequestsThanMayRunAndSaysWhenToComeAgain) {
-  ServerOptions options = quick();
+  ServerOptions options;
   options.max_requests = 2;
   TestServer server(options, answer);
   RawClient a(server.port()), b(server.port()), c(server.port());
   a.send(get("/wait"));
   b.send(get("/wait"));
-  std::this_thread::sleep_for(milliseconds(100));
-  const RawResponse refused = c.ask(get("/hello"));
-  EXPECT_EQ(refused.status, 429);
+  RawResponse refused;
+  EXPECT_TRUE(comes_true([&] {
+    refused = c.ask(get("/hello"));
+    return refused.status == 429;
+  }));
   EXPECT_TRUE(refused.has("Retry-After: 1"));
   EXPECT_FALSE(message_of(refused).empty());
   a.close();
-  std::this_thread::sleep_for(milliseconds(200));
+  EXPECT_TRUE(comes_true([&] { return c.ask(get("/hello")).status == 200; }));
   for (int i = 0; i < 50; ++i)
     EXPECT_EQ(c.ask(get("/hello")).status, 200);  // The place is free as soon as it is seen to be.
 }
 
 TEST(HttpLimits, TurnsAwayConnectionsBeyondTheMost) {
-  ServerOptions options = quick();
-  options.idle_timeout_ms = options.read_timeout_ms = 5000;
+  ServerOptions options;
+  options.idle_timeout_ms = options.read_timeout_ms = 60'000;
   options.max_connections = 3;
   TestServer server(options, answer);
   RawClient a(server.port()), b(server.port()), c(server.port());
@@ -163,16 +170,18 @@ TEST(HttpLimits, TurnsAwayConnectionsBeyondTheMost) {
   RawClient d(server.port());
   const RawResponse refused = d.receive();
   EXPECT_EQ(refused.status, 503);
-  EXPECT_TRUE(d.closed_within(500));
+  EXPECT_TRUE(d.closed_within());
   b.close();
-  std::this_thread::sleep_for(milliseconds(100));
-  RawClient e(server.port());
-  EXPECT_EQ(e.ask(get("/hello")).status, 200);
+  EXPECT_TRUE(comes_true([&] {
+    RawClient e(server.port());
+    return e.ask(get("/hello")).status == 200;
+  }));
 }
 
 TEST(HttpLimits, IsNotHeldUpByManyHalfSentRequests) {
   ServerOptions options;
   options.max_requests = 4;
+  options.read_timeout_ms = 60'000;  // Longer than a client here waits.
   TestServer server(options, answer);
   std::vector<std::unique_ptr<RawClient>> halves;
   for (int i = 0; i < 64; ++i) {
@@ -180,10 +189,8 @@ TEST(HttpLimits, IsNotHeldUpByManyHalfSentRequests) {
     halves.back()->send(i % 2 == 0 ? "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{"
                                    : "GET /hello HTTP/1.1\r\nHost: lo");
   }
-  const auto start = Clock::now();
   RawClient good(server.port());
   for (int i = 0; i < 20; ++i) EXPECT_EQ(good.ask(post("/echo", "fine")).body, "fine");
-  EXPECT_LE(milliseconds_since(start), 1000);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace plait::test {
 namespace {
 
 TEST(Http, AnswersOneRequestAfterTheOtherOnOneConnection) {
-  TestServer server(quick(), answer);
+  TestServer server(ServerOptions(), answer);
   RawClient client(server.port());
   for (int i = 0; i < 3; ++i) {
     const RawResponse response = client.ask(post("/echo", "round " + std::to_string(i)));
@@ -22,7 +22,7 @@ TEST(Http, AnswersOneRequestAfterTheOtherOnOneConnection) {
 }
 
 TEST(Http, AnswersRequestsSentAheadInTheirOrder) {
-  TestServer server(quick(), answer);
+  TestServer server(ServerOptions(), answer);
   RawClient client(server.port());
   std::string all;
   for (int i = 0; i < 200; ++i)
@@ -50,20 +50,20 @@ TEST(Http, ReadsARequestHoweverItIsCutIntoPieces) {
 }
 
 TEST(Http, EndsTheConnectionAsTheVersionAndTheClientWantIt) {
-  TestServer server(quick(), answer);
+  TestServer server(ServerOptions(), answer);  // Which would keep an idle connection for longer than a test waits.
   RawClient old(server.port());
   EXPECT_EQ(old.ask("GET /hello HTTP/1.0\r\n\r\n").body, "hello");
-  EXPECT_TRUE(old.closed_within(300));
+  EXPECT_TRUE(old.closed_within());
 
   RawClient kept(server.port());
   const RawResponse first = kept.ask("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_TRUE(first.has("Connection: keep-alive"));
   EXPECT_EQ(kept.ask(get("/hello", "Connection: close\r\n")).body, "hello");
-  EXPECT_TRUE(kept.closed_within(300));
+  EXPECT_TRUE(kept.closed_within());
 }
 
 TEST(Http, StreamsInChunksOrToTheEndOfTheConnection) {
-  TestServer server(quick(), answer);
+  TestServer server(ServerOptions(), answer);
   RawClient client(server.port());
   const RawResponse chunked = client.ask(get("/stream"));
   EXPECT_EQ(chunked.body, "data: one\n\ndata: two\n\n");
@@ -78,7 +78,7 @@ TEST(Http, StreamsInChunksOrToTheEndOfTheConnection) {
 }
 
 TEST(Http, AnswersHeadLikeGetWithoutTheBody) {
-  TestServer server(quick(), answer);
+  TestServer server(ServerOptions(), answer);
   RawClient client(server.port());
   client.send("HEAD /method?a=b HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const RawResponse plain = client.receive(1000, true);
@@ -90,7 +90,7 @@ TEST(Http, AnswersHeadLikeGetWithoutTheBody) {
 }
 
 TEST(Http, TellsTheClientToSendItsBodyWhenItWaitsForThat) {
-  TestServer server(quick(), answer);
+  TestServer server(ServerOptions(), answer);
   RawClient client(server.port());
   const std::string head =
       "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n";
@@ -107,14 +107,14 @@ TEST(Http, TellsTheClientToSendItsBodyWhenItWaitsForThat) {
 }
 
 TEST(Http, TakesAbsoluteTargetsAndEmptyLinesBetweenRequests) {
-  TestServer server(quick(), answer);
+  TestServer server(ServerOptions(), answer);
   RawClient client(server.port());
   EXPECT_EQ(client.ask("\r\n\r\nGET http://localhost:1/method?x=1 HTTP/1.1\r\nHost: other\r\n\r\n").body, "GET x=1");
   EXPECT_EQ(client.ask("GET http://evil/method HTTP/1.1\r\nHost: localhost\r\n\r\n").status, 403);
 }
 
 TEST(Http, KeepsAHeaderOnItsLine) {
-  TestServer server(quick(), answer);
+  TestServer server(ServerOptions(), answer);
   RawClient client(server.port());
   const RawResponse response = client.ask(get("/header?a"));
   EXPECT_EQ(response.status, 200);
@@ -122,7 +122,7 @@ TEST(Http, KeepsAHeaderOnItsLine) {
 }
 
 TEST(Http, RefusesWhatIsNotHttp) {
-  TestServer server(quick(), answer);
+  TestServer server(ServerOptions(), answer);
   const std::string host = "Host: localhost\r\n";
   const std::string bad[] = {
       "nonsense\r\n\r\n",
@@ -156,14 +156,14 @@ TEST(Http, RefusesWhatIsNotHttp) {
     const RawResponse response = client.ask(bytes);
     EXPECT_EQ(response.status, 400) << bytes.substr(0, 200);
     EXPECT_FALSE(message_of(response).empty()) << bytes.substr(0, 200);
-    EXPECT_TRUE(client.closed_within(1000)) << bytes.substr(0, 200);
+    EXPECT_TRUE(client.closed_within()) << bytes.substr(0, 200);
   }
   RawClient coded(server.port());
   EXPECT_EQ(coded.ask(post("/echo", "x", "Content-Encoding: gzip\r\n")).status, 415);
 }
 
 TEST(Http, AnswersForAHandlerThatFails) {
-  TestServer server(quick(), answer);
+  TestServer server(ServerOptions(), answer);
   for (const char* path : {"/throw", "/silent"}) {
     RawClient client(server.port());
     const RawResponse response = client.ask(get(path));
@@ -174,11 +174,11 @@ TEST(Http, AnswersForAHandlerThatFails) {
   const RawResponse cut = late.ask(get("/throw-late"));
   EXPECT_EQ(cut.body, "half");
   EXPECT_FALSE(cut.whole);
-  EXPECT_TRUE(late.closed_within(500));
+  EXPECT_TRUE(late.closed_within());
 }
 
 TEST(Http, SpeaksOfErrorsInTheShapeOfThePath) {
-  ServerOptions options = quick();
+  ServerOptions options;
   options.max_body_bytes = 10;
   TestServer server(options, answer);
   const std::string long_body(100, 'x');
@@ -210,6 +210,9 @@ TEST(Http, SaysWhyItCannotListen) {
   ServerOptions wrong;
   wrong.port = 70'000;
   EXPECT_EQ(Server::open(wrong, answer).error().message, "port is 70000, wanted 0 to 65535");
+  ServerOptions anywhere;
+  anywhere.host = "";
+  EXPECT_EQ(Server::open(anywhere, answer).error().message, "host is empty, wanted an address such as 127.0.0.1");
 }
 
 }  // namespace

@@ -203,8 +203,9 @@ TEST_F(LlamaServer, StreamsProgressWhereAsked) {
 TEST(LlamaServerFailure, IsTheLastEvent) {
   Served served({.pieces = {"aa", "bb"}, .breaks = true}, add_llama_server_routes);
   Json body = {{"prompt", "Well?"}, {"temperature", 0}};
-  const Json whole = served.post("/completion", body, 400);
-  EXPECT_EQ(whole["error"]["code"], 400);
+  const Json whole = served.post("/completion", body, 500);
+  EXPECT_EQ(whole["error"]["code"], 500);
+  EXPECT_EQ(whole["error"]["type"], "server_error");
   body["stream"] = true;
   const auto events = events_of(served.text("POST", "/completion", body.dump()));
   EXPECT_EQ(Json::parse(events.front().second)["content"], "aa");

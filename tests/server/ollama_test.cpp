@@ -278,9 +278,9 @@ TEST_F(Ollama, RefusesWhatOnlyOneOfThemHas) {
       {{{"messages", {{{"role", "user"}}}}}, "messages[0].content is missing"},
       {{{"messages", {{{"role", "user"}, {"content", "a"}, {"images", {"x"}}}}}}, "messages[0] has images"},
       {{{"messages", {{{"role", "assistant"}, {"content", "a"}, {"tool_calls", {1}}}}}}, "messages[0] has tool_calls"},
-      {{{"messages", {{{"role", "assistant"}, {"content", "a"}, {"thinking", 5}}}}},
-       "reasoning_content is not a string"},
       {{{"messages", {message("user", std::string(400, 'a'))}}}, "leaves no room for an answer"},
+      {{{"messages", {{{"role", "assistant"}, {"content", "a"}, {"thinking", 5}}}}},
+       "messages[0].thinking is not a string"},
   };
   for (const auto& [more, text] : of_chat)
     EXPECT_THAT(chat(more, 400)["error"].get<std::string>(), HasSubstr(text)) << more;
@@ -304,7 +304,7 @@ TEST_F(Ollama, RefusesWhatOnlyOneOfThemHas) {
 
 TEST(OllamaFailure, IsTheLastLine) {
   Served served({.pieces = {"aa", "bb"}, .breaks = true}, add_ollama_routes);
-  const Json whole = served.post("/api/chat", chat_body(), 400);
+  const Json whole = served.post("/api/chat", chat_body(), 500);
   EXPECT_THAT(whole["error"].get<std::string>(), HasSubstr("logit"));
   const std::vector<Json> lines = lines_of(served.text("POST", "/api/chat", chat_body({{"stream", true}}).dump()));
   EXPECT_EQ(lines.front()["message"]["content"], "aa");

@@ -220,10 +220,9 @@ TEST_F(OpenAiChat, SaysOnTheStreamWhatFailed) {
   const auto events = events_of(text);
   EXPECT_THAT(Json::parse(events.back().second)["error"]["message"].get<std::string>(), HasSubstr("logit"));
   EXPECT_THAT(text, testing::Not(HasSubstr("[DONE]")));
-  FakeReply reply;
-  broken.ask(reply, "POST", kPath, body().dump());
-  EXPECT_GE(reply.status, 400);
-  EXPECT_TRUE(Json::parse(reply.body).contains("error"));
+  const Json whole = broken.post(kPath, body(), 500);
+  EXPECT_EQ(whole["error"]["type"], "server_error");
+  EXPECT_EQ(whole, Json::parse(events.back().second));
 }
 
 TEST_F(OpenAiChat, CancelsForClientsThatLeave) {

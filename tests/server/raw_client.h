@@ -18,6 +18,17 @@ inline int milliseconds_since(Clock::time_point start) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count());
 }
 
+// For what has to happen, however slow the machine is: only a hang takes so long.
+constexpr int kPatienceMs = 10'000;
+
+template <class Condition>
+bool comes_true(const Condition& condition) {
+  for (const auto start = Clock::now(); !condition(); std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+    if (milliseconds_since(start) > kPatienceMs) return false;
+  }
+  return true;
+}
+
 struct RawResponse {
   int status = 0;    // 0: none came.
   std::string head;  // With its empty line.
@@ -37,17 +48,17 @@ class RawClient {
 
   // False: the server has closed.
   bool send(std::string_view bytes);
-  RawResponse receive(int within_ms = 10'000,
+  RawResponse receive(int within_ms = kPatienceMs,
                       bool to_head = false);  // One response. `to_head`: to HEAD, without a body.
   RawResponse ask(std::string_view bytes) {
     send(bytes);
     return receive();
   }
-  std::string receive_some(int within_ms = 10'000);  // Empty: nothing came, or the end.
-  bool closed_within(int ms);                        // The server closes; what it says until then is dropped.
-  void close_sending();                              // FIN
-  void close();                                      // FIN
-  void reset();                                      // RST
+  std::string receive_some(int within_ms = kPatienceMs);  // Empty: nothing came, or the end.
+  bool closed_within(int ms = kPatienceMs);               // The server closes; what it says until then is dropped.
+  void close_sending();                                   // FIN
+  void close();                                           // FIN
+  void reset();                                           // RST
 
  private:
   bool fill(int within_ms);

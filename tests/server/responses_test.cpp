@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "server/response_store.h"
+#include "server/responses.h"
 #include "server/served.h"
 
 namespace plait::test {
@@ -122,6 +123,21 @@ TEST_F(Responses, TakeItemsOfEarlierAnswersAsInput) {
   EXPECT_EQ(ask({{"input", items}})["usage"]["input_tokens"], prompt.size());
 }
 
+TEST_F(Responses, GiveReasoningToTheMessageRightBehindItOnly) {
+  Json items = Json::parse(R"([{"type": "reasoning", "content": [{"type": "reasoning_text", "text": "Hm"}]},
+                               {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])");
+  const auto read = [&] {
+    Fields fields(Json({{"input", items}}));
+    Json messages = Json::array();
+    add_input(fields, messages);
+    EXPECT_FALSE(fields.error());
+    return messages;
+  };
+  EXPECT_FALSE(read()[1].contains("reasoning_content"));
+  std::swap(items[0], items[1]);
+  EXPECT_EQ(read()[1]["reasoning_content"], "Hm");
+}
+
 TEST_F(Responses, GiveLogProbabilitiesWhereAsked) {
   const Json part =
       ask({{"include", {"message.output_text.logprobs"}}, {"top_logprobs", 2}})["output"][0]["content"][0];
@@ -144,6 +160,12 @@ TEST_F(Responses, RefuseByName) {
   EXPECT_EQ(refused({{"input", {{{"role", "user"}, {"content", {{{"type", "input_image"}}}}}}}}),
             "input[0].content[0].type");
   EXPECT_EQ(refused({{"max_output_tokens", 0}}), "max_output_tokens");
+  EXPECT_EQ(refused({{"user", 5}}), "user");
+  EXPECT_EQ(refused({{"tool_choice", {{"type", "function"}, {"name", "f"}}}}), "tool_choice");
+  EXPECT_EQ(refused({{"input", {{{"type", "function_call_output"}, {"call_id", "x"}, {"output", "y"}}}}}),
+            "input[0].type");
+  const Json error = ask({{"text", {{"format", {{"type", "json_object"}}}}}}, 400)["error"];
+  EXPECT_THAT(error["message"].get<std::string>(), testing::StartsWith("text.format is not supported"));
 }
 
 TEST_F(Responses, ThatFailOnTheirWayAreSaidToHaveFailed) {
@@ -151,9 +173,65 @@ TEST_F(Responses, ThatFailOnTheirWayAreSaidToHaveFailed) {
   breaking.breaks = true;
   Served broken(breaking, routes());
   const std::string events = broken.text("POST", "/v1/responses", body({{"stream", true}}).dump());
-  const auto [name, data] = events_of(events).back();
-  EXPECT_EQ(name, "response.failed");
-  EXPECT_EQ(Json::parse(data)["response"]["status"], "failed");
+  EXPECT_THAT(kinds_of(events),
+              ElementsAre("response.created", "response.in_progress", "response.output_item.added",
+                          "response.content_part.added", "response.output_text.delta", "response.output_text.done",
+                          "response.content_part.done", "response.output_item.done", "response.failed"));
+  const Json failed = Json::parse(events_of(events).back().second)["response"];
+  EXPECT_EQ(failed["status"], "failed");
+  EXPECT_EQ(failed["error"]["code"], "server_error");
+  EXPECT_EQ(failed["output"][0]["status"], "incomplete");
+  EXPECT_TRUE(failed["usage"].is_null() && failed["completed_at"].is_null());
+  EXPECT_EQ(broken.post("/v1/responses", body(), 500)["error"]["type"], "server_error");
+}
+
+TEST_F(Responses, NameTheirItemsAndPlacesInEveryEvent) {
+  Served thinking(thinker(), routes());
+  Json last;
+  std::vector<std::string> ids;
+  for (const auto& [name, data] : events_of(thinking.text("POST", "/v1/responses", body({{"stream", true}}).dump()))) {
+    const Json event = Json::parse(data);
+    if (name == "response.output_item.added") {
+      EXPECT_EQ(event["item"]["status"], "in_progress");
+      EXPECT_EQ(event["item"]["content"], Json::array());
+      ids.push_back(event["item"]["id"]);
+    }
+    if (event.contains("item_id")) {
+      EXPECT_EQ(event["item_id"], ids.back());
+      EXPECT_EQ(event["content_index"], 0);
+    }
+    if (event.contains("output_index")) {
+      EXPECT_EQ(event["output_index"], ids.size() - 1);
+    }
+    if (event.contains("response")) last = event["response"];
+    if (name == "response.created") {
+      EXPECT_TRUE(last["usage"].is_null() && last["completed_at"].is_null());
+    }
+  }
+  ASSERT_EQ(last["output"].size(), ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    EXPECT_EQ(last["output"][i]["id"], ids[i]);
+    EXPECT_EQ(last["output"][i]["status"], "completed");
+  }
+  EXPECT_GE(last["completed_at"], last["created_at"]);
+}
+
+TEST_F(Responses, RepeatWhatWasAskedFor) {
+  const Json answer = ask({{"tool_choice", "none"}, {"parallel_tool_calls", false}, {"user", "me"}, {"top_p", 0.5}});
+  EXPECT_EQ(answer["tool_choice"], "none");
+  EXPECT_EQ(answer["parallel_tool_calls"], false);
+  EXPECT_EQ(answer["user"], "me");
+  EXPECT_EQ(answer["top_p"], 0.5);
+  EXPECT_EQ(answer["temperature"], 0);
+  for (const char* key : {"error", "incomplete_details", "instructions", "max_output_tokens", "previous_response_id"})
+    EXPECT_TRUE(answer.at(key).is_null()) << key;
+}
+
+TEST_F(Responses, HaveNothingBelowThem) {
+  const std::string path = "/v1/responses/" + ask()["id"].get<std::string>();
+  EXPECT_THAT(served.text("GET", path + "/input_items", {}, 404), HasSubstr("there is no /v1/responses/"));
+  EXPECT_THAT(served.text("POST", path + "/cancel", {}, 404), HasSubstr("there is no /v1/responses/"));
+  served.get(path);
 }
 
 TEST(ResponseStore, GivesUpWhatWasNotUsedForLongest) {
