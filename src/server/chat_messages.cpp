@@ -128,4 +128,11 @@ std::string chat_messages(Fields& fields, std::string_view key) {
   return fields.error() ? std::string() : json_text(made);
 }
 
+const Json* template_kwargs(Fields& fields) {
+  const Json* variables = fields.object("chat_template_kwargs");
+  if (variables != nullptr && variables->contains("messages"))
+    fields.fault("chat_template_kwargs", "chat_template_kwargs has messages, which have a field of their own");
+  return variables;
+}
+
 }  // namespace plait

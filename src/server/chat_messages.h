@@ -19,4 +19,7 @@ std::optional<std::string> content_text(Fields& fields, const std::string& name,
 // "system"; images, audio, files and whatever belongs to tools are refused by name. Empty: there was a fault.
 std::string chat_messages(Fields& fields, std::string_view key = "messages");
 
+// chat_template_kwargs: more variables for the template, which cannot take the place of the messages. Null: none.
+const Json* template_kwargs(Fields& fields);
+
 }  // namespace plait

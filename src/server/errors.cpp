@@ -29,6 +29,17 @@ std::string_view kind_of(Dialect dialect, int status) {
   }
 }
 
+// A sentence may quote a value of megabytes: its beginning says what, its end what was wanted.
+std::string shortened(const std::string& message) {
+  constexpr std::size_t kHead = 400, kTail = 150;
+  if (message.size() <= 2 * (kHead + kTail)) return message;
+  const auto border = [&](std::size_t at) {  // Not in the middle of a character.
+    while ((static_cast<unsigned char>(message[at]) & 0xc0u) == 0x80u) --at;
+    return at;
+  };
+  return message.substr(0, border(kHead)) + " ... " + message.substr(border(message.size() - kTail));
+}
+
 Json openai_code(int status) {
   switch (status) {
     case 401:
@@ -71,23 +82,24 @@ HttpError http_error(const Error& error, std::string_view field) {
 
 std::string error_body(Dialect dialect, const HttpError& error) {
   const std::string_view kind = kind_of(dialect, error.status);
+  const std::string message = shortened(error.message);
   Json body;
   switch (dialect) {
     case Dialect::kOpenAi:
       body = {{"error",
-               {{"message", error.message},
+               {{"message", message},
                 {"type", kind},
                 {"param", error.field.empty() ? Json(nullptr) : Json(error.field)},
                 {"code", openai_code(error.status)}}}};
       break;
     case Dialect::kAnthropic:
-      body = {{"type", "error"}, {"error", {{"type", kind}, {"message", error.message}}}};
+      body = {{"type", "error"}, {"error", {{"type", kind}, {"message", message}}}};
       break;
     case Dialect::kOllama:
-      body = {{"error", error.message}};
+      body = {{"error", message}};
       break;
     case Dialect::kLlamaServer:
-      body = {{"error", {{"code", error.status}, {"message", error.message}, {"type", kind}}}};
+      body = {{"error", {{"code", error.status}, {"message", message}, {"type", kind}}}};
       break;
   }
   return body.dump(-1, ' ', false, Json::error_handler_t::replace);

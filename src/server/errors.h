@@ -26,7 +26,8 @@ struct HttpError {
 HttpError http_error(const Error& error, std::string_view field = {});
 
 // OpenAI {"error":{"message","type","param","code"}}, Anthropic {"type":"error","error":{"type","message"}},
-// Ollama {"error"}, llama-server {"error":{"code","message","type"}}. One line of JSON.
+// Ollama {"error"}, llama-server {"error":{"code","message","type"}}. One line of JSON; what is too long for a sentence
+// is left out of its middle.
 std::string error_body(Dialect dialect, const HttpError& error);
 
 // Sends it, with Retry-After for 429 and 503. Only before the reply has begun.

@@ -51,7 +51,10 @@ bool says_nothing(const Json& value) {
 }  // namespace
 
 Fields::Fields(std::string_view body) : json_(Json::object()) {
-  if (body.empty()) return fault("", "the body is empty, wanted a JSON object");
+  if (body.empty()) {
+    fault("", "the body is empty, wanted a JSON object");
+    return;
+  }
   if (is_burden(body)) {
     fault("", fmt::format("the body has too many values, wanted at most {}", kMostValues));
     return;

@@ -58,7 +58,7 @@ Result<std::string> rendered(const Service& service, Fields& fields) {
   request.messages = chat_messages(fields);
   request.add_generation_prompt = fields.boolean("add_generation_prompt").value_or(true);
   request.continue_final_message = fields.boolean("continue_final_message").value_or(false);
-  if (const Json* variables = fields.object("chat_template_kwargs")) request.template_variables = json_text(*variables);
+  if (const Json* variables = template_kwargs(fields)) request.template_variables = json_text(*variables);
   fields.refuse({"chat_template", "tools", "documents", "response_format", "json_schema", "grammar"});
   if (fields.error()) return fail(ErrorCode::kInvalidArgument, fields.error()->message);
   Result<std::string> text = service.engine.render(request);

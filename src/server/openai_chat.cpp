@@ -21,7 +21,7 @@ void read_template(Fields& fields, const ModelInfo& model, Request& request) {
   request.messages = chat_messages(fields);
   Json variables = Json::object();
   read_effort(fields, "reasoning_effort", model, variables);
-  if (const Json* more = fields.object("chat_template_kwargs")) variables.update(*more);
+  if (const Json* more = template_kwargs(fields)) variables.update(*more);
   if (!variables.empty()) request.template_variables = json_text(variables);
   const auto add_prompt = fields.boolean("add_generation_prompt");
   request.continue_final_message = fields.boolean("continue_final_message").value_or(false);

@@ -61,10 +61,11 @@ void read_previous(Fields& fields, ResponseStore& store, Json& messages) {
   if (!id) return;
   const auto kept = store.find(*id);
   if (!kept)
-    return fields.fault("previous_response_id",
-                        fmt::format("there is no response \"{}\": it was not stored, was deleted, "
-                                    "or has made room for others",
-                                    *id));
+    return fields.fault(
+        "previous_response_id",
+        fmt::format("previous_response_id is \"{}\", and there is no such response: it was not stored, was deleted, "
+                    "or has made room for others",
+                    *id));
   if (auto before = parse_json(kept->messages, "the response")) messages = std::move(*before);
 }
 
@@ -86,7 +87,7 @@ void read_template(Fields& fields, const ModelInfo& model, ResponseAsk& ask) {
     inside.refuse({"summary", "generate_summary"});
     if (inside.error()) fields.fault(inside.error()->field, inside.error()->message);
   }
-  if (const Json* more = fields.object("chat_template_kwargs")) variables.update(*more);
+  if (const Json* more = template_kwargs(fields)) variables.update(*more);
   if (!variables.empty()) ask.request.template_variables = json_text(variables);
 }
 

@@ -36,6 +36,16 @@ TEST(Errors, OfTheServerHaveEachDialectsOwnName) {
   EXPECT_EQ(body(Dialect::kLlamaServer)["code"], 500);
 }
 
+TEST(Errors, QuoteNoValueOfAnyLength) {
+  std::string name;
+  while (name.size() < 100'000) name += "\u00e4";
+  const std::string body = error_body(Dialect::kOllama, {400, "format is \"" + name + "\", wanted json", {}});
+  EXPECT_LT(body.size(), 700u);
+  EXPECT_THAT(body, testing::StartsWith("{\"error\":\"format is "));
+  EXPECT_THAT(body, HasSubstr("\u00e4 ... \u00e4"));
+  EXPECT_THAT(body, testing::EndsWith("wanted json\"}"));
+}
+
 TEST(Errors, OfAModelThatBreaksAreTheServersAtEveryPath) {
   const Talk talk{.pieces = {"aa", "bb"}, .breaks = true};
   ResponseStore store;

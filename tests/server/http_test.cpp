@@ -81,11 +81,11 @@ TEST(Http, AnswersHeadLikeGetWithoutTheBody) {
   TestServer server(ServerOptions(), answer);
   RawClient client(server.port());
   client.send("HEAD /method?a=b HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  const RawResponse plain = client.receive(1000, true);
+  const RawResponse plain = client.receive(kPatienceMs, true);
   EXPECT_EQ(plain.status, 200);
   EXPECT_TRUE(plain.has("Content-Length: 7"));  // "GET a=b"
   client.send("HEAD /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_EQ(client.receive(1000, true).status, 200);
+  EXPECT_EQ(client.receive(kPatienceMs, true).status, 200);
   EXPECT_EQ(client.ask(get("/hello")).body, "hello");  // Nothing of a body lies between.
 }
 
