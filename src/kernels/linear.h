@@ -21,6 +21,8 @@
 
 #include "formats/list.h"
 #include "kernels/kernels.h"
+#include "kernels/linear_fine.h"
+#include "kernels/linear_group.h"
 #include "kernels/tile.h"
 
 namespace plait {
@@ -45,105 +47,30 @@ template <class V>
   return args.token_rows != nullptr ? args.token_rows[token] : token;
 }
 
-template <class F>
-concept OneScale = requires { F::kOneScale; };
-
-// The scales and mins of one block of a few tiles. Where a block has several groups they are worked out beforehand,
-// into memory: within the loop over groups they would take the registers that sums need. One scale is no work.
-template <class V, class F, int kTiles>
-struct BlockScales {
-  using Tile = typename F::template Tile<V>;
-  using F32x16 = typename V::F32x16;
-  static constexpr int kGroups = F::kInfo.block_values / 32, kParts = F::kInfo.scales_per_group;
-  static constexpr bool kStored = kGroups > 1 && !OneScale<F>, kOffsets = requires { &Tile::offset; };
-  static constexpr bool kMins = F::kInfo.has_mins;
-
-  const std::byte* record;
-  int tile;
-  alignas(64) float scales[kStored ? kGroups : 1][kParts][kTiles][kTileRows];
-  alignas(64) float mins[kStored && kMins ? kGroups : 1][kParts][kTiles][kTileRows];
-
-  [[gnu::always_inline]] void read(const std::byte* at, int first_tile) {
-    record = at;
-    tile = first_tile;
-    if constexpr (kStored) {
-      for (int g = 0; g < kGroups; ++g) {
-        for (int part = 0; part < kParts; ++part) {
-          for (int r = 0; r < kTiles; ++r) {
-            V::store(scales[g][part][r], Tile::scale(record, tile + r, g, part));
-            if constexpr (kMins) V::store(mins[g][part][r], Tile::min(record, tile + r, g, part));
-          }
-        }
-      }
-    }
-  }
-  [[gnu::always_inline]] F32x16 scale(int r, int g, int part) const {
-    if constexpr (kStored) {
-      return V::load(scales[g][part][r]);
-    } else {
-      return Tile::scale(record, tile + r, g, part);
-    }
-  }
-  // v - min * sum, rounded once.
-  [[gnu::always_inline]] F32x16 subtract_min(int r, int g, int part, F32x16 sum, F32x16 v) const {
-    if constexpr (kStored) {
-      return V::fnma(V::load(mins[g][part][r]), sum, v);
-    } else if constexpr (kOffsets) {
-      return V::fma(Tile::offset(record, tile + r, g, part), sum, v);
-    } else {
-      return V::fnma(Tile::min(record, tile + r, g, part), sum, v);
-    }
-  }
-};
-
-// One group of kTiles tiles times kTokens tokens: the body of the chain.
-template <class V, class F, int kTiles, int kTokens>
-[[gnu::always_inline]] inline void advance_group(const BlockScales<V, F, kTiles>& block, int g,
-                                                 const ActivationGroup* const (&x)[kTokens], int group,
-                                                 typename V::F32x16 (&acc)[kTiles][kTokens]) {
-  using Tile = typename F::template Tile<V>;
-  using F32x16 = typename V::F32x16;
-  constexpr int kParts = F::kInfo.scales_per_group, kDwords = 8 / kParts, kMaxCode = Tile::kMaxCode;
-  F32x16 v[kTiles][kTokens];
-#pragma GCC unroll 2
-  for (int part = 0; part < kParts; ++part) {
-    typename V::template Dot<kMaxCode> dots[kTiles][kTokens];
-#pragma GCC unroll 8
-    for (int n = 0; n < kTokens; ++n) {
-      for (int r = 0; r < kTiles; ++r) {
-        dots[r][n] = V::template dot_begin<kMaxCode>(V::set_int(x[n][group].start[part]));
-      }
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < kDwords; ++i) {
-      const int j = part * kDwords + i;
-#pragma GCC unroll 4
-      for (int r = 0; r < kTiles; ++r) {
-        const typename V::U8x64 codes = Tile::codes(block.record, block.tile + r, g, j);
-#pragma GCC unroll 8
-        for (int n = 0; n < kTokens; ++n) {
-          V::template dot_step<kMaxCode>(dots[r][n], codes, x[n][group].codes + 4 * j, i, kDwords);
-        }
-      }
-    }
+// The outputs of a pair of tiles, times kTokens tokens from `token` on.
+template <class V, int kTurns, int kTiles, int kTokens>
+[[gnu::always_inline]] inline void store_pair(const LinearArgs& args, int pair, int token,
+                                              const typename V::F32x16 (&y)[kTurns][kTiles][kTokens]) {
+  for (int turn = 0; turn < kTurns; ++turn) {
 #pragma GCC unroll 4
     for (int r = 0; r < kTiles; ++r) {
 #pragma GCC unroll 8
       for (int n = 0; n < kTokens; ++n) {
-        const F32x16 d = V::to_float(V::template dot_end<kMaxCode>(dots[r][n]));
-        const F32x16 scale = block.scale(r, g, part);
-        v[r][n] = part == 0 ? V::mul(d, scale) : V::fma(d, scale, v[r][n]);
-        if constexpr (F::kInfo.has_mins) {
-          v[r][n] = block.subtract_min(r, g, part, V::set(x[n][group].sum[part]), v[r][n]);
-        }
+        store_outputs<V>(args, pair * kPairRows + (turn * kTiles + r) * kTileRows, token + n, y[turn][r][n]);
       }
     }
   }
-#pragma GCC unroll 8
-  for (int n = 0; n < kTokens; ++n) {
-    const F32x16 scale = V::set(x[n][group].scale);
-#pragma GCC unroll 4
-    for (int r = 0; r < kTiles; ++r) acc[r][n] = V::fma(v[r][n], scale, acc[r][n]);
+}
+
+// One group with activations of so many planes.
+template <int kPlanes, class V, class F, int kTiles, int kTokens>
+[[gnu::always_inline]] inline void advance(const BlockScales<V, F, kTiles>& block, int g,
+                                           const ActivationGroup* const (&x)[kTokens], int group,
+                                           typename V::F32x16 (&acc)[kTiles][kTokens]) {
+  if constexpr (kPlanes == 1) {
+    advance_group<V, F, kTiles, kTokens>(block, g, x, group, acc);
+  } else {
+    advance_group_fine<V, F, kTiles, kTokens>(block, g, x, group, acc);
   }
 }
 
@@ -163,16 +90,16 @@ template <int kRecordBytes>
 
 // One pair times kTokens tokens from `token` on, over all of K. The tiles take turns block by block, so that the pair
 // comes from memory steadily.
-template <class V, class F, int kTokens>
+template <class V, class F, int kPlanes, int kTokens>
 void direct(const LinearArgs& args, const std::byte* record, int pair, int token) {
   constexpr int kRecordBytes = F::kInfo.block_bytes * kPairRows;
   constexpr int kGroups = F::kInfo.block_values / 32;
-  constexpr int kTiles = kDirectTiles<V, kTokens>, kTurns = 2 / kTiles;
+  constexpr int kTiles = kDirectTiles<V, kPlanes * kTokens>, kTurns = 2 / kTiles;
   const ActivationGroup* x[kTokens];
   typename V::F32x16 acc[kTurns][kTiles][kTokens];
 #pragma GCC unroll 8
   for (int n = 0; n < kTokens; ++n) {
-    x[n] = args.groups + input_row(args, token + n) * activation_stride(args.cols);
+    x[n] = args.groups + input_row(args, token + n) * activation_stride(args.cols, kPlanes);
     for (int turn = 0; turn < kTurns; ++turn) {
       for (int r = 0; r < kTiles; ++r) acc[turn][r][n] = V::set(0);
     }
@@ -184,19 +111,11 @@ void direct(const LinearArgs& args, const std::byte* record, int pair, int token
       scales.read(record, turn * kTiles);
       for (int g = 0; g < kGroups; ++g) {
         prefetch_part<kRecordBytes>(record, turn * kGroups + g, kTurns * kGroups);
-        advance_group<V, F, kTiles, kTokens>(scales, g, x, block * kGroups + g, acc[turn]);
+        advance<kPlanes, V, F>(scales, g, x, block * kGroups + g, acc[turn]);
       }
     }
   }
-  for (int turn = 0; turn < kTurns; ++turn) {
-#pragma GCC unroll 4
-    for (int r = 0; r < kTiles; ++r) {
-#pragma GCC unroll 8
-      for (int n = 0; n < kTokens; ++n) {
-        store_outputs<V>(args, pair * kPairRows + (turn * kTiles + r) * kTileRows, token + n, acc[turn][r][n]);
-      }
-    }
-  }
+  store_pair<V>(args, pair, token, acc);
 }
 
 // The sums of one chunk of values [begin, end) of float weights. Not inlined: its sums take all registers.
@@ -248,13 +167,7 @@ void direct_float(const LinearArgs& args, const std::byte* record, int pair, int
       }
     }
   }
-  for (int turn = 0; turn < kTurns; ++turn) {
-    for (int r = 0; r < kTiles; ++r) {
-      for (int n = 0; n < kTokens; ++n) {
-        store_outputs<V>(args, pair * kPairRows + (turn * kTiles + r) * kTileRows, token + n, y[turn][r][n]);
-      }
-    }
-  }
+  store_pair<V>(args, pair, token, y);
 }
 
 // One pair and `tokens` tokens, at most kTokens.
@@ -267,7 +180,7 @@ template <class V, class F, int kTokens>
   if constexpr (F::kInfo.is_float) {
     direct_float<V, F, kTokens>(args, record, pair, token);
   } else {
-    direct<V, F, kTokens>(args, record, pair, token);
+    direct<V, F, 1, kTokens>(args, record, pair, token);
   }
 }
 
@@ -296,6 +209,29 @@ template <class V, class F>
 void linear_direct(const LinearArgs& args) {
   constexpr int kTokens = V::kDirectTokens - (F::kInfo.scales_per_group == 2 && V::kDirectTokens > 1 ? 1 : 0);
   linear_pairs<V, F, kTokens>(args, activation_stride(args.cols) * static_cast<int>(sizeof(ActivationGroup)));
+}
+
+// As linear_direct(). Tokens are taken half as many at a time as of 8 bits, and the rest one by one: each width of the
+// kernel takes its time to compile.
+template <class V, class F>
+void linear_direct_fine(const LinearArgs& args) {
+  constexpr int kTokens = (V::kDirectTokens + 1) / 2;
+  constexpr int kActivationBytes = 512 * 1024;
+  const std::size_t pair_bytes = packed_pair_bytes(F::kInfo, args.cols);
+  const int input_bytes = activation_stride(args.cols, kFinePlanes) * static_cast<int>(sizeof(ActivationGroup));
+  int block = kActivationBytes / input_bytes / kTokens * kTokens;
+  if (block < kTokens) block = kTokens;
+  for (int begin = 0; begin < args.tokens; begin += block) {
+    const int end = args.tokens - begin < block ? args.tokens : begin + block;
+    for (int pair = args.pair_begin; pair < args.pair_end; ++pair) {
+      const std::byte* record = args.weights + static_cast<std::size_t>(pair - args.pair_begin) * pair_bytes;
+      int token = begin;
+      for (; token + kTokens <= end; token += kTokens) direct<V, F, kFinePlanes, kTokens>(args, record, pair, token);
+      if constexpr (kTokens > 1) {
+        for (; token < end; ++token) direct<V, F, kFinePlanes, 1>(args, record, pair, token);
+      }
+    }
+  }
 }
 
 template <class V, class F>

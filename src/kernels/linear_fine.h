@@ -2,7 +2,7 @@
 // two planes, each a token of its own to the dot.
 #pragma once
 
-#include "kernels/linear.h"
+#include "kernels/linear_group.h"
 
 namespace plait {
 
@@ -60,66 +60,6 @@ template <class V, class F, int kTiles, int kTokens>
     const F32x16 scale = V::set(x[n][2 * group + 1].scale);
 #pragma GCC unroll 4
     for (int r = 0; r < kTiles; ++r) acc[r][n] = V::fma(v[r][n], scale, acc[r][n]);
-  }
-}
-
-// As direct().
-template <class V, class F, int kTokens>
-void direct_fine(const LinearArgs& args, const std::byte* record, int pair, int token) {
-  constexpr int kRecordBytes = F::kInfo.block_bytes * kPairRows;
-  constexpr int kGroups = F::kInfo.block_values / 32;
-  constexpr int kTiles = kDirectTiles<V, kFinePlanes * kTokens>, kTurns = 2 / kTiles;
-  const ActivationGroup* x[kTokens];
-  typename V::F32x16 acc[kTurns][kTiles][kTokens];
-#pragma GCC unroll 8
-  for (int n = 0; n < kTokens; ++n) {
-    x[n] = args.groups + input_row(args, token + n) * activation_stride(args.cols, kFinePlanes);
-    for (int turn = 0; turn < kTurns; ++turn) {
-      for (int r = 0; r < kTiles; ++r) acc[turn][r][n] = V::set(0);
-    }
-  }
-  const int blocks = static_cast<int>(row_blocks(F::kInfo, args.cols));
-  BlockScales<V, F, kTiles> scales;
-  for (int block = 0; block < blocks; ++block, record += kRecordBytes) {
-    for (int turn = 0; turn < kTurns; ++turn) {
-      scales.read(record, turn * kTiles);
-      for (int g = 0; g < kGroups; ++g) {
-        prefetch_part<kRecordBytes>(record, turn * kGroups + g, kTurns * kGroups);
-        advance_group_fine<V, F, kTiles, kTokens>(scales, g, x, block * kGroups + g, acc[turn]);
-      }
-    }
-  }
-  for (int turn = 0; turn < kTurns; ++turn) {
-#pragma GCC unroll 4
-    for (int r = 0; r < kTiles; ++r) {
-#pragma GCC unroll 8
-      for (int n = 0; n < kTokens; ++n) {
-        store_outputs<V>(args, pair * kPairRows + (turn * kTiles + r) * kTileRows, token + n, acc[turn][r][n]);
-      }
-    }
-  }
-}
-
-// As linear_direct(). Tokens are taken half as many at a time as of 8 bits, and the rest one by one: each width of the
-// kernel takes its time to compile.
-template <class V, class F>
-void linear_direct_fine(const LinearArgs& args) {
-  constexpr int kTokens = (V::kDirectTokens + 1) / 2;
-  constexpr int kActivationBytes = 512 * 1024;
-  const std::size_t pair_bytes = packed_pair_bytes(F::kInfo, args.cols);
-  const int input_bytes = activation_stride(args.cols, kFinePlanes) * static_cast<int>(sizeof(ActivationGroup));
-  int block = kActivationBytes / input_bytes / kTokens * kTokens;
-  if (block < kTokens) block = kTokens;
-  for (int begin = 0; begin < args.tokens; begin += block) {
-    const int end = args.tokens - begin < block ? args.tokens : begin + block;
-    for (int pair = args.pair_begin; pair < args.pair_end; ++pair) {
-      const std::byte* record = args.weights + static_cast<std::size_t>(pair - args.pair_begin) * pair_bytes;
-      int token = begin;
-      for (; token + kTokens <= end; token += kTokens) direct_fine<V, F, kTokens>(args, record, pair, token);
-      if constexpr (kTokens > 1) {
-        for (; token < end; ++token) direct_fine<V, F, 1>(args, record, pair, token);
-      }
-    }
   }
 }
 

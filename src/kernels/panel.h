@@ -4,7 +4,6 @@
 #pragma once
 
 #include "kernels/linear.h"
-#include "kernels/linear_fine.h"
 
 namespace plait {
 
@@ -84,11 +83,7 @@ void panel_tokens(const LinearArgs& args, const PanelPass& pass, int token, floa
   for (int g = 0; g < pass.groups; ++g, record += P::kRecordBytes) {
     BlockScales<V, P, kTiles> scales;
     scales.read(record, 0);
-    if constexpr (kPlanes == 1) {
-      advance_group<V, P, kTiles, kTokens>(scales, 0, x, pass.first + g, acc);
-    } else {
-      advance_group_fine<V, P, kTiles, kTokens>(scales, 0, x, pass.first + g, acc);
-    }
+    advance<kPlanes, V, P>(scales, 0, x, pass.first + g, acc);
   }
 #pragma GCC unroll 8
   for (int n = 0; n < kTokens; ++n) {

@@ -121,11 +121,9 @@ struct Blocks {
 
   // Those that hold these positions; `most` at most.
   void add(const RowStream& stream, const Segment& segment, RowRange rows, int head, std::size_t head_bytes, int most) {
-    const std::byte* const base = stream.buffer->host() + stream.offset + static_cast<std::size_t>(head) * head_bytes;
-    const int* const numbers = segment.blocks[static_cast<std::size_t>(stream.group)].data();
     const int begin = rows.begin / kAttendBlock, end = (rows.end + kAttendBlock - 1) / kAttendBlock;
     for (int b = begin; b < std::min(end, begin + most); ++b)
-      at[known++] = base + static_cast<std::size_t>(numbers[b]) * stream.stride;
+      at[known++] = head_block(stream, segment, b, head, head_bytes);
   }
 };
 

@@ -24,8 +24,8 @@ class PageBuffer final : public Buffer {
   std::byte* host() override { return data_; }
   // Whole pages only: what shares one with something else stays.
   void discard(std::size_t offset, std::size_t bytes) override {
-    constexpr std::size_t kPage = 4096;
-    const std::size_t begin = (offset + kPage - 1) / kPage * kPage, end = (offset + bytes) / kPage * kPage;
+    const std::size_t begin = (offset + kPageBytes - 1) / kPageBytes * kPageBytes;
+    const std::size_t end = (offset + bytes) / kPageBytes * kPageBytes;
     if (begin < end) ::madvise(data_ + begin, end - begin, MADV_DONTNEED);
   }
 

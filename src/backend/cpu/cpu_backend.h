@@ -14,6 +14,8 @@
 
 namespace plait {
 
+constexpr std::size_t kPageBytes = 4096;  // The system's smallest.
+
 struct LinearJob;      // linear_job.h
 struct LinearMode;     // linear_job.h
 struct LinearScratch;  // linear_job.h

@@ -41,7 +41,7 @@ void linear_vector(Tensor x, const Projection& p) {
 // few microseconds. Panels are for many tokens: their shares are long anyway, and smaller ones would cut panels up.
 int shares_each(const LinearJob& job, int pairs, int workers) {
   constexpr int kLeastPairs = 4;
-  if (job.args.tokens >= job.panel_from()) return 1;
+  if (job.args.tokens >= job.plan.panel_from(job.planes)) return 1;
   return std::clamp(pairs / workers / kLeastPairs, 1, ThreadPool::kMostEach);
 }
 

@@ -44,7 +44,7 @@ void widen_pair(const LinearJob& job, int pair, std::byte* widened) {
 
 // Whether all tokens run over a part of the weights before the next: it is made for them, a panel or a widened pair.
 bool takes_all_tokens(const LinearJob& job) {
-  return job.plan.widening != Widening::kNone || job.args.tokens >= job.panel_from();
+  return job.plan.widening != Widening::kNone || job.args.tokens >= job.plan.panel_from(job.planes);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ std::string CpuBackend::kernel_for(const Format& format) const {
   const LinearPlan plan = plan_for(mode(), format);
   if (plan.widening == Widening::kFloats) return "decoded to f32";
   const std::string name = plan.widening == Widening::kCodes ? "expanded" : "direct";
-  const int panel_from = activations_ == 16 ? plan.kernel->fine_panel_from : plan.kernel->panel_from;
+  const int panel_from = plan.panel_from(LinearSizes{activations_}.planes());
   return panel_from == kNoPanel ? name : fmt::format("{}, panels from {} tokens", name, panel_from);
 }
 

@@ -29,6 +29,9 @@ struct LinearPlan {
   const LinearKernel* kernel = nullptr;  // That computes: the format's own, an expanded one, or that of f32.
   const LinearKernel* packed = nullptr;  // The format's own; null: its weights lie as in the file.
   Widening widening = Widening::kNone;
+
+  // From how many tokens on, with activations of so many planes.
+  int panel_from(int planes) const { return planes == 1 ? kernel->panel_from : kernel->fine_panel_from; }
 };
 
 // What one product reads and writes, apart from where its pairs begin and end.
@@ -39,8 +42,6 @@ struct LinearJob {
   LinearArgs args;
   int pairs = 0;
   int planes = 1;  // Of codes of an activation.
-
-  int panel_from() const { return planes == 1 ? plan.kernel->panel_from : plan.kernel->fine_panel_from; }
 };
 
 // The numbers of a vector of f32; null for null.
