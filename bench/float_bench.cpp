@@ -14,6 +14,7 @@
 
 #include "base/random.h"
 #include "isa/select.h"
+#include "run_benchmarks.h"
 
 namespace plait {
 namespace {
@@ -191,9 +192,5 @@ void add_all() {
 
 int main(int argc, char** argv) {
   plait::add_all();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  return plait::run_benchmarks(argc, argv);
 }

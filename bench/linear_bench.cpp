@@ -14,6 +14,7 @@
 #include "base/half.h"
 #include "formats/all.h"
 #include "isa/select.h"
+#include "run_benchmarks.h"
 
 namespace plait {
 namespace {
@@ -63,6 +64,7 @@ void run(benchmark::State& state, const Case& c) {
   const Tensor y{numbers.get(), in * sizeof(float), c.tokens, c.shape.rows, c.shape.rows};
   for (std::size_t i = 0; i < in; ++i) x.host().data[i] = static_cast<float>(static_cast<int>(i * 7919 % 255) - 127);
 
+  const KeptThread kept = backend->keep_caller();  // Else the caller may share a core with a worker that keeps to it.
   std::size_t turn = 0;
   for (auto _ : state) {
     const Projection p{.weight = &weights[turn++ % copies], .out = y};
@@ -104,9 +106,5 @@ void add_all() {
 
 int main(int argc, char** argv) {
   plait::add_all();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  return plait::run_benchmarks(argc, argv);
 }

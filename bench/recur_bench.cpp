@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "run_benchmarks.h"
 
 #include <sys/mman.h>
 
@@ -422,9 +423,5 @@ void add_all() {
 
 int main(int argc, char** argv) {
   plait::add_all();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
+  return plait::run_benchmarks(argc, argv);
 }
