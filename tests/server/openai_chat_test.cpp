@@ -212,6 +212,12 @@ TEST_F(OpenAiChat, TellsProgressWhereAsked) {
   EXPECT_THAT(slow.text("POST", kPath, body({{"stream", true}}).dump()), testing::Not(HasSubstr("prompt_progress")));
 }
 
+TEST_F(OpenAiChat, LetsNoTemplateVariableTakeThePlaceOfTheMessages) {
+  const Json error = served.post(kPath, body({{"chat_template_kwargs", {{"messages", 5}}}}), 400)["error"];
+  EXPECT_EQ(error["param"], "chat_template_kwargs");
+  EXPECT_THAT(error["message"].get<std::string>(), HasSubstr("have a field of their own"));
+}
+
 TEST_F(OpenAiChat, SaysOnTheStreamWhatFailed) {
   Talk talk = talker();
   talk.breaks = true;
