@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "server/events.h"
+#include "server/long_reply.h"
 
 namespace plait {
 namespace {
@@ -60,17 +62,29 @@ Json timings_of(const Usage& usage) {
 void answer_whole(Service& service, const CompletionAsk& ask, Reply& reply) {
   const auto wholes = collect(service, reply, kDialect, ask.requests);
   if (!wholes) return;
-  Json list = Json::array();
+  const std::vector<std::string>& names = ask.response_fields;
+  const bool shows_scores =
+      names.empty() || std::find(names.begin(), names.end(), "completion_probabilities") != names.end();
+  LongReply out(reply);
+  if (ask.list) out.add("[");
   for (std::size_t i = 0; i < wholes->size(); ++i) {
     const Whole& whole = (*wholes)[i];
+    if (i > 0) out.add(",");
     Json one = completion_end(service, ask, static_cast<int>(i), has_new_line(whole.text), whole.end);
     one["content"] = whole.text;
     if (ask.return_tokens) one["tokens"] = whole.tokens;
-    for (std::size_t k = 0; k < whole.scores.size(); ++k)
-      one["completion_probabilities"].push_back(probabilities_json(service.engine, whole.tokens[k], whole.scores[k]));
-    list.push_back(chosen_members(std::move(one), ask.response_fields));
+    one = chosen_members(std::move(one), names);
+    if (whole.scores.empty() || !shows_scores) {
+      out.add(json_text(one));
+      continue;
+    }
+    const auto entry = [&](std::size_t k) {
+      return probabilities_json(service.engine, whole.tokens[k], whole.scores[k]);
+    };
+    out.add_object(one, "\"completion_probabilities\":[", whole.scores.size(), entry, "]");
   }
-  send_json(reply, ask.list ? list : list[0]);
+  if (ask.list) out.add("]");
+  out.end();
 }
 
 // Hands a stream's pieces on as they come, and measures as it goes.
@@ -146,7 +160,12 @@ class Streamer {
 };
 
 void answer_stream(const Service& service, const CompletionAsk& ask, Reply& reply) {
-  Service own = service;  // With this request's time between signs of life.
+  Service own{.engine = service.engine,  // With this request's time between signs of life.
+              .metrics = service.metrics,
+              .model_name = service.model_name,
+              .model_path = service.model_path,
+              .started = service.started,
+              .keep_alive_ms = service.keep_alive_ms};
   if (ask.ping_s)
     own.keep_alive_ms =
         static_cast<int>(*ask.ping_s < 0 ? 1 << 30 : std::min<std::int64_t>(*ask.ping_s, 1 << 20) * 1000);
@@ -162,6 +181,10 @@ void complete(Service& service, const HttpRequest& request, Reply& reply) {
   Fields fields(request.body);
   const CompletionAsk ask = read_completion(fields, service.engine);
   if (fields.error()) return send_error(reply, kDialect, *fields.error());
+  AnswerHold hold(service.answers);
+  if (const auto error =
+          hold.take(ask.requests, service.engine.info().context, {.whole = !ask.stream}, "n_probs", "n_predict"))
+    return send_error(reply, kDialect, *error);
   if (ask.stream) return answer_stream(service, ask, reply);
   answer_whole(service, ask, reply);
 }

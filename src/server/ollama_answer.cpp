@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "server/events.h"
+#include "server/long_reply.h"
 #include "server/ollama.h"
 #include "server/ollama_ask.h"
 #include "server/whole.h"
@@ -67,11 +68,14 @@ void answer_whole(Service& service, const Shape& shape, Request request, const G
   if (!wholes) return;
   const Whole& whole = wholes->front();
   Json json = shape.line(whole.text, whole.reasoning, true);
-  for (std::size_t i = 0; i < whole.scores.size(); ++i)
-    json["logprobs"].push_back(
-        logprob_json(service.engine, whole.tokens[i], whole.scores[i].logprob, whole.scores[i].alternatives));
   add_end(json, whole.end);
-  send_json(reply, json);
+  if (whole.scores.empty()) return send_json(reply, json);
+  const auto entry = [&](std::size_t i) {
+    return logprob_json(service.engine, whole.tokens[i], whole.scores[i].logprob, whole.scores[i].alternatives);
+  };
+  LongReply out(reply);
+  out.add_object(json, "\"logprobs\":[", whole.scores.size(), entry, "]");
+  out.end();
 }
 
 void answer_stream(Service& service, const Shape& shape, Request request, const GenerateOptions& options,
@@ -134,6 +138,10 @@ void answer(Service& service, const HttpRequest& http, Reply& reply, bool chat, 
   const Result<std::string> prompt = settle_prompt(service.engine, ask.request);
   if (!prompt) return send_error(reply, kDialect, http_error(prompt.error()));
   if (const auto error = fit(ask, ask.request)) return send_error(reply, kDialect, *error);
+  AnswerHold hold(service.answers);
+  if (const auto error = hold.take({&ask.request, 1}, service.engine.info().context, {.whole = !ask.stream},
+                                   "top_logprobs", "options.num_predict"))
+    return send_error(reply, kDialect, *error);
   const GenerateOptions options{.split_reasoning = !ask.raw, .starts_in_reasoning = ends_in_reasoning(*prompt)};
   if (ask.stream) return answer_stream(service, shape, std::move(ask.request), options, reply);
   answer_whole(service, shape, std::move(ask.request), options, reply);

@@ -69,14 +69,18 @@ class ChatReply {
 
   GenerateSink sink();
   void end(const Result<void>& ran) {
-    reply_.end(ran, choices_.size(), [this](std::size_t index) { return whole(index); });
+    reply_.end(ran, choices_.size(), [this](std::size_t index, LongReply& out) { add_whole(index, out); });
   }
 
  private:
+  struct Scored {
+    Token token = 0;
+    ScoredChoice choice;
+  };
   struct Choice {
     std::string text, reasoning;
-    Json scores = Json::array();  // Not yet sent.
-    bool answers = false;         // Some text of the answer proper was seen.
+    std::vector<Scored> scores;  // Not yet sent.
+    bool answers = false;        // Some text of the answer proper was seen.
     int thought_tokens = 0;
     std::string_view finish;
   };
@@ -84,7 +88,9 @@ class ChatReply {
   void begin();
   void progress(int done, int total);
   void send_delta(int index, Json delta, std::string_view finish);
-  Json whole(std::size_t index);
+  void add_whole(std::size_t index, LongReply& out);
+  Json whole(std::size_t index) const;
+  Json score(const Scored& scored) const { return chat_score(service_.engine, scored.token, scored.choice); }
   Json take_scores(Choice& choice);
 
   Service& service_;
@@ -114,7 +120,8 @@ GenerateSink ChatReply::sink() {
 void ChatReply::take(const Piece& piece) {
   Choice& choice = choices_[static_cast<std::size_t>(piece.choice)];
   const bool is_token = piece.event != nullptr && piece.event->kind == Event::Kind::kToken;
-  if (is_token && call_.request.logprobs) choice.scores.push_back(chat_score(service_.engine, *piece.event));
+  if (is_token && call_.request.logprobs)
+    choice.scores.push_back({piece.event->token, {piece.event->logprob, piece.event->alternatives}});
   choice.answers = choice.answers || !piece.text.empty();
   if (call_.options.split_reasoning && is_token && !choice.answers) ++choice.thought_tokens;
   choice.reasoning += piece.reasoning;
@@ -145,7 +152,9 @@ void ChatReply::progress(int done, int total) {
 
 Json ChatReply::take_scores(Choice& choice) {
   if (!call_.request.logprobs) return nullptr;
-  return {{"content", std::exchange(choice.scores, Json::array())}, {"refusal", nullptr}};
+  Json content = Json::array();
+  for (const Scored& scored : std::exchange(choice.scores, {})) content.push_back(score(scored));
+  return {{"content", std::move(content)}, {"refusal", nullptr}};
 }
 
 void ChatReply::send_delta(int index, Json delta, std::string_view finish) {
@@ -156,14 +165,21 @@ void ChatReply::send_delta(int index, Json delta, std::string_view finish) {
   reply_.chunk(std::move(choice));
 }
 
-Json ChatReply::whole(std::size_t index) {
-  Choice& choice = choices_[index];
-  Json message = {{"role", "assistant"}, {"content", std::move(choice.text)}, {"refusal", nullptr}};
-  if (!choice.reasoning.empty()) message["reasoning_content"] = std::move(choice.reasoning);
-  return {{"index", index},
-          {"message", std::move(message)},
-          {"logprobs", take_scores(choice)},
-          {"finish_reason", choice.finish}};
+Json ChatReply::whole(std::size_t index) const {
+  const Choice& choice = choices_[index];
+  Json message = {{"role", "assistant"}, {"content", choice.text}, {"refusal", nullptr}};
+  if (!choice.reasoning.empty()) message["reasoning_content"] = choice.reasoning;
+  return {{"index", index}, {"message", std::move(message)}};
+}
+
+void ChatReply::add_whole(std::size_t index, LongReply& out) {
+  const Choice& choice = choices_[index];
+  const bool scored = call_.request.logprobs.has_value();
+  const std::string finish = "\"finish_reason\":" + json_text(choice.finish);
+  const std::string close = (scored ? "],\"refusal\":null}," : ",") + finish;
+  out.add_object(
+      whole(index), scored ? "\"logprobs\":{\"content\":[" : "\"logprobs\":null", choice.scores.size(),
+      [&](std::size_t i) { return score(choice.scores[i]); }, close);
 }
 
 void chat_completions(Service& service, const HttpRequest& http, Reply& reply) {
@@ -177,6 +193,10 @@ void chat_completions(Service& service, const HttpRequest& http, Reply& reply) {
   call.request.tokens = std::move(prompt->tokens);
   std::vector<Request> requests(static_cast<std::size_t>(call.n), call.request);
   for (std::size_t i = 0; i < requests.size(); ++i) requests[i].sampling.seed += i;
+  AnswerHold hold(service.answers);
+  if (const auto error = hold.take(requests, service.engine.info().context, {.whole = !call.stream.on}, "top_logprobs",
+                                   "max_completion_tokens"))
+    return send_error(reply, Dialect::kOpenAi, *error);
   ChatReply answer(service, reply, call);
   answer.end(generate(service, reply, std::move(requests), call.options, answer.sink()));
 }

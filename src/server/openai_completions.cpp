@@ -13,8 +13,8 @@ namespace plait {
 namespace {
 
 constexpr std::size_t kMostPrompts = 128;
-constexpr std::size_t kMostAnswers = 128;       // Prompts times n; the engine's queue must have room for others.
-constexpr std::size_t kMostScores = 1'000'000;  // Of the prompts' tokens, alternatives included.
+constexpr std::size_t kMostAnswers = 128;      // Prompts times n; the engine's queue must have room for others.
+constexpr std::size_t kColumnScoreBytes = 96;  // A member of an object: its name and its number.
 
 struct CompletionCall {
   std::vector<Request> requests;  // One for each prompt, later n.
@@ -61,15 +61,12 @@ CompletionCall read_completion(Fields& fields, const ModelInfo& model) {
 // Cuts the prompts; the requests are then of tokens, n for each prompt.
 Result<void> prepare(Engine& engine, CompletionCall& call) {
   std::vector<Request> requests;
-  std::size_t scores = 0;
   for (Request& request : call.requests) {
     Result<Prompt> prompt = engine.prepare(request);
     if (!prompt) return fail(prompt.error());
     if (prompt->tokens.empty())
       return fail(ErrorCode::kInvalidArgument, "the prompt has no tokens, wanted at least one");
     if (call.echo && !request.text) prompt->text = engine.detokenize(prompt->tokens);
-    if (request.prompt_logprobs)
-      scores += prompt->tokens.size() * call.n * (static_cast<std::size_t>(*request.prompt_logprobs) + 1);
     request.text.reset();
     request.tokens = prompt->tokens;
     for (std::size_t i = 0; i < call.n; ++i) {
@@ -78,9 +75,6 @@ Result<void> prepare(Engine& engine, CompletionCall& call) {
     }
     call.prompts.push_back(std::move(*prompt));
   }
-  if (scores > kMostScores)
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("logprobs of the prompts are {} numbers, wanted at most {}", scores, kMostScores));
   call.requests = std::move(requests);
   return {};
 }
@@ -90,7 +84,8 @@ class CompletionReply {
   CompletionReply(Service& service, Reply& reply, const CompletionCall& call);
   GenerateSink sink();
   void end(const Result<void>& ran) {
-    reply_.end(ran, choices_.size(), [this](std::size_t index) { return take_choice(index); });
+    reply_.end(ran, choices_.size(),
+               [this](std::size_t index, LongReply& out) { out.add(json_text(take_choice(index))); });
   }
 
  private:
@@ -188,6 +183,11 @@ void completions(Service& service, const HttpRequest& http, Reply& reply) {
   if (fields.error()) return send_error(reply, Dialect::kOpenAi, *fields.error());
   if (auto prepared = prepare(service.engine, call); !prepared)
     return send_error(reply, Dialect::kOpenAi, http_error(prepared.error(), "prompt"));
+  AnswerHold hold(service.answers);
+  if (const auto error =
+          hold.take(call.requests, service.engine.info().context,
+                    {.whole = !call.stream.on, .score_bytes = kColumnScoreBytes}, "logprobs", "max_tokens"))
+    return send_error(reply, Dialect::kOpenAi, *error);
   CompletionReply answer(service, reply, call);
   answer.end(generate(service, reply, std::move(call.requests), {}, answer.sink()));
 }

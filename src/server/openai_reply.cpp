@@ -27,7 +27,8 @@ void ChoicesReply::send(Json choices, Json usage, Json progress) {
   events_.data(chunk);
 }
 
-void ChoicesReply::end(const Result<void>& ran, std::size_t count, const std::function<Json(std::size_t)>& choice) {
+void ChoicesReply::end(const Result<void>& ran, std::size_t count,
+                       const std::function<void(std::size_t, LongReply&)>& choice) {
   if (!went_well(reply_, ran)) return;
   if (stream_.on) {
     if (stream_.usage) send(Json::array(), usage_.json(), nullptr);
@@ -35,9 +36,18 @@ void ChoicesReply::end(const Result<void>& ran, std::size_t count, const std::fu
     return;
   }
   Json body = head_;
-  for (std::size_t i = 0; i < count; ++i) body["choices"].push_back(choice(i));
   body["usage"] = usage_.json();
-  send_json(reply_, body);
+  std::string head = json_text(body);
+  head.pop_back();
+  LongReply out(reply_);
+  out.add(head);
+  out.add(",\"choices\":[");
+  for (std::size_t i = 0; i < count && !reply_.gone(); ++i) {
+    if (i > 0) out.add(",");
+    choice(i, out);
+  }
+  out.add("]}");
+  out.end();
 }
 
 }  // namespace plait

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "server/long_reply.h"
 #include "server/openai.h"
 
 namespace plait {
@@ -21,8 +22,8 @@ class ChoicesReply {
   // How much of the prompt is computed, beside a choice that says nothing.
   void progress(int done, int total, Json empty_choice);
   void add(const Usage& usage, bool first_of_prompt, int reasoning_tokens = 0);
-  // Sends what is left: the error, the end of the stream, or all `count` choices.
-  void end(const Result<void>& ran, std::size_t count, const std::function<Json(std::size_t)>& choice);
+  // Sends what is left: the error, the end of the stream, or all `count` choices, each added when its turn comes.
+  void end(const Result<void>& ran, std::size_t count, const std::function<void(std::size_t, LongReply&)>& choice);
 
  private:
   void send(Json choices, Json usage, Json progress);

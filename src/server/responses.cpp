@@ -9,6 +9,7 @@ namespace plait {
 namespace {
 
 constexpr std::string_view kOneResponse = "/v1/responses/*";
+constexpr std::size_t kScoreBytes = 768;  // As JSON: items are kept, and repeated when they are done.
 
 // One item of the output is open at a time: first reasoning, if there is any, then the message.
 class ResponseReply {
@@ -133,15 +134,17 @@ void ResponseReply::open(bool reasoning) {
 
 void ResponseReply::close(std::string_view status) {
   if (!item_) return;
-  Json done = place(*item_);
-  done["text"] = item_->text;
-  if (!item_->reasoning) done["logprobs"] = item_->scores;
-  event(item_->reasoning ? "response.reasoning_text.done" : "response.output_text.done", std::move(done));
-  Json members = place(*item_);
-  members["part"] = part(*item_);
-  event("response.content_part.done", std::move(members));
+  if (ask_.stream) {  // Copies of all that was said.
+    Json done = place(*item_);
+    done["text"] = item_->text;
+    if (!item_->reasoning) done["logprobs"] = item_->scores;
+    event(item_->reasoning ? "response.reasoning_text.done" : "response.output_text.done", std::move(done));
+    Json members = place(*item_);
+    members["part"] = part(*item_);
+    event("response.content_part.done", std::move(members));
+  }
   Json item = whole(*item_, status);
-  event("response.output_item.done", {{"output_index", output_.size()}, {"item", item}});
+  if (ask_.stream) event("response.output_item.done", {{"output_index", output_.size()}, {"item", item}});
   output_.push_back(std::move(item));
   item_.reset();
 }
@@ -151,7 +154,9 @@ void ResponseReply::take(const Piece& piece) {
   begin();
   answers_ = answers_ || !piece.text.empty();
   if (is_token && !answers_) ++thought_tokens_;
-  if (is_token && ask_.logprobs) scores_.push_back(chat_score(service_.engine, *piece.event));
+  if (is_token && ask_.logprobs)
+    scores_.push_back(
+        chat_score(service_.engine, piece.event->token, {piece.event->logprob, piece.event->alternatives}));
   if (!piece.reasoning.empty()) {
     scores_ = Json::array();  // Of the answer proper only.
     add(true, piece.reasoning, Json::array());
@@ -191,7 +196,7 @@ void ResponseReply::keep(ResponseStore& store, const Json& body) {
 
 void ResponseReply::end(const Result<void>& ran, ResponseStore& store) {
   if (ran && !reply_.gone()) {
-    const Json body = response(status_, output_);
+    const Json body = response(status_, std::move(output_));
     keep(store, body);  // Before the client knows the name.
     if (!ask_.stream) return send_json(reply_, body);
     return event(status_ == "completed" ? "response.completed" : "response.incomplete", {{"response", body}});
@@ -213,6 +218,10 @@ void respond(Service& service, ResponseStore& store, const HttpRequest& http, Re
   const GenerateOptions options{.split_reasoning = true, .starts_in_reasoning = ends_in_reasoning(prompt->text)};
   ask.request.messages.reset();
   ask.request.tokens = std::move(prompt->tokens);
+  AnswerHold hold(service.answers);
+  if (const auto error = hold.take({&ask.request, 1}, service.engine.info().context, {.score_bytes = kScoreBytes},
+                                   "top_logprobs", "max_output_tokens"))
+    return send_error(reply, Dialect::kOpenAi, *error);
   ResponseReply answer(service, reply, ask);
   answer.end(generate(service, reply, {ask.request}, options, answer.sink()), store);
 }

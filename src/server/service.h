@@ -5,6 +5,7 @@
 #include <string>
 
 #include "plait/engine.h"
+#include "server/answer_memory.h"
 #include "server/http.h"
 #include "server/metrics.h"
 
@@ -17,6 +18,7 @@ struct Service {
   std::string model_path;
   std::int64_t started = 0;   // Unix time.
   int keep_alive_ms = 15000;  // Between two signs of life on a stream of events.
+  AnswerBudget answers{};
 };
 
 // A request on its way: its number in ids and in the log.

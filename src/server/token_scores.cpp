@@ -31,10 +31,10 @@ std::string key_of(const Engine& engine, Token token) {
 
 }  // namespace
 
-Json chat_score(const Engine& engine, const Event& event) {
-  Json score = entry(engine, event.token, event.logprob);
+Json chat_score(const Engine& engine, Token token, const ScoredChoice& choice) {
+  Json score = entry(engine, token, choice.logprob);
   Json& best = score["top_logprobs"] = Json::array();
-  for (const ScoredToken& other : event.alternatives) best.push_back(entry(engine, other.token, other.logprob));
+  for (const ScoredToken& other : choice.alternatives) best.push_back(entry(engine, other.token, other.logprob));
   return score;
 }
 

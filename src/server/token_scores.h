@@ -15,7 +15,7 @@ constexpr double kLeastLogprob = -9999;
 
 // The newer: {"token", "logprob", "bytes", "top_logprobs": [{"token", "logprob", "bytes"}, ...]}. A token that is a
 // part of a character has U+FFFD for its text; its bytes are exact.
-nlohmann::ordered_json chat_score(const Engine& engine, const Event& event);
+nlohmann::ordered_json chat_score(const Engine& engine, Token token, const ScoredChoice& choice);
 
 // The older: {"tokens", "token_logprobs", "top_logprobs", "text_offset"}, lists with an entry for each token. A token
 // that is a part of a character is written "bytes:\xe2\x82".

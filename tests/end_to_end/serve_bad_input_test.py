@@ -342,6 +342,38 @@ class BadInput(unittest.TestCase):
         self.assertLessEqual(grown, GROWTH_BYTES)
         self.assertIsNone(server.work.poll())
 
+    def test_the_memory_of_an_answer_is_bounded_before_it_is_taken(self):
+        server = self.serve("--mem", "64M", "-c", "4096")
+        good = post("/completion", {"prompt": "hello", "n_predict": 4})
+        for _ in range(20):
+            self.assertEqual(server.ask(good)[0], 200)
+        wish = {"prompt": "hello", "n_probs": 100, "ignore_eos": True}
+        before, start = server.resident_bytes(), time.monotonic()
+        status, body = server.ask(post("/completion", {**wish, "n_cmpl": 64, "n_predict": 4096}))
+        self.assertEqual(status, 400)
+        self.assertRegex(sentence(body), r"^n_probs is 100: 64 answers of up to \d+ tokens .* wanted at most")
+        self.assertLess(time.monotonic() - start, 2)
+        over, sizes = threading.Event(), [0]
+
+        def watch():
+            while not over.is_set():
+                sizes.append(server.resident_bytes())
+                time.sleep(0.01)
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        with server.connect() as client:
+            client.sendall(post("/completion", {**wish, "n_cmpl": 2, "n_predict": 2000}, b"Connection: close\r\n"))
+            data = b""
+            while some := client.recv(1 << 20):
+                data += some
+        over.set()
+        watcher.join()
+        self.assertGreater(len(data), 20_000_000)
+        grown = max(sizes) - before
+        print(f"an answer of {len(data) / 2**20:.1f} MiB took {grown / 2**20:.1f} MiB at most")
+        self.assertLess(grown, 20 << 20)
+
     def test_sigterm_lets_a_stream_go_on_for_the_grace_and_then_ends_it(self):
         server = self.serve("-c", "60000", "--mem", "20M", "--grace", "1")
         with server.connect() as client:
