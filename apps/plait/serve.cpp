@@ -107,8 +107,10 @@ Result<void> serve(const ServeOptions& options, Context& context) {
                std::chrono::duration<double>(std::chrono::steady_clock::now() - context.start).count());
 
   const std::string file = std::filesystem::path(engine_with->model).stem().string();
+  AnswerBudget answers;
   Service service{.engine = *engine,
                   .metrics = metrics,
+                  .answers = answers,
                   .model_name = options.alias.empty() ? file : options.alias,
                   .model_path = engine_with->model,
                   .started = std::time(nullptr)};

@@ -8,9 +8,8 @@
 namespace plait {
 namespace {
 
-constexpr std::size_t kTokenBytes = 16;     // Its id, and its text.
-constexpr std::size_t kQueuedEvents = 256;  // EngineOptions::queue_events: a stream holds no more.
-constexpr int kBesides = 3;                 // A token's own log-probability, and about what its list takes.
+constexpr std::size_t kTokenBytes = 16;  // Its id, and its text.
+constexpr int kBesides = 3;              // A token's own log-probability, and about what its list takes.
 
 std::size_t most_tokens(const Request& request, int context) {
   const int room = context - static_cast<int>(std::min<std::size_t>(request.tokens.size(), 1u << 30));
@@ -32,10 +31,11 @@ bool AnswerBudget::take(std::size_t bytes) {
 }
 
 std::size_t most_answer_bytes(std::span<const Request> requests, int context, const AnswerKeeping& keeping) {
+  const auto queued = static_cast<std::size_t>(EngineOptions{}.queue_events);  // A stream holds no more.
   std::size_t bytes = 0;
   for (const Request& request : requests) {
     std::size_t tokens = most_tokens(request, context);
-    if (!keeping.whole) tokens = std::min(tokens, kQueuedEvents);
+    if (!keeping.whole) tokens = std::min(tokens, queued);
     bytes += tokens * (kTokenBytes + scores_of(request.logprobs) * keeping.score_bytes);
     bytes += request.tokens.size() * scores_of(request.prompt_logprobs) * keeping.score_bytes;
   }

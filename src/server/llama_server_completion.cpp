@@ -160,12 +160,7 @@ class Streamer {
 };
 
 void answer_stream(const Service& service, const CompletionAsk& ask, Reply& reply) {
-  Service own{.engine = service.engine,  // With this request's time between signs of life.
-              .metrics = service.metrics,
-              .model_name = service.model_name,
-              .model_path = service.model_path,
-              .started = service.started,
-              .keep_alive_ms = service.keep_alive_ms};
+  Service own = service;  // With this request's time between signs of life.
   if (ask.ping_s)
     own.keep_alive_ms =
         static_cast<int>(*ask.ping_s < 0 ? 1 << 30 : std::min<std::int64_t>(*ask.ping_s, 1 << 20) * 1000);

@@ -22,12 +22,15 @@ void LongReply::add(std::string_view text) {
   if (text_.size() >= kPartBytes) send();
 }
 
+void LongReply::open_object(const nlohmann::ordered_json& object) {
+  std::string head = json_text(object);
+  head.back() = ',';
+  add(object.empty() ? "{" : head);
+}
+
 void LongReply::add_object(const nlohmann::ordered_json& object, std::string_view open, std::size_t count,
                            const std::function<nlohmann::ordered_json(std::size_t)>& entry, std::string_view close) {
-  std::string head = json_text(object);
-  head.pop_back();
-  if (!object.empty()) head += ',';
-  add(head);
+  open_object(object);
   add(open);
   for (std::size_t i = 0; i < count && !reply_.gone(); ++i) {
     if (i > 0) add(",");

@@ -15,6 +15,8 @@ class LongReply {
   explicit LongReply(Reply& reply) : reply_(reply) {}
 
   void add(std::string_view text);
+  // The object but for its end: a member may follow, then "}".
+  void open_object(const nlohmann::ordered_json& object);
   // The object with one more member, a list whose entries are made one by one. `open` and `close` stand around them:
   // "\"scores\":[" and "]".
   void add_object(const nlohmann::ordered_json& object, std::string_view open, std::size_t count,

@@ -37,11 +37,9 @@ void ChoicesReply::end(const Result<void>& ran, std::size_t count,
   }
   Json body = head_;
   body["usage"] = usage_.json();
-  std::string head = json_text(body);
-  head.pop_back();
   LongReply out(reply_);
-  out.add(head);
-  out.add(",\"choices\":[");
+  out.open_object(body);
+  out.add("\"choices\":[");
   for (std::size_t i = 0; i < count && !reply_.gone(); ++i) {
     if (i > 0) out.add(",");
     choice(i, out);

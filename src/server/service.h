@@ -14,11 +14,11 @@ namespace plait {
 struct Service {
   Engine& engine;
   Metrics& metrics;
+  AnswerBudget& answers;
   std::string model_name;  // What clients call it; any name they send is answered by this model.
   std::string model_path;
   std::int64_t started = 0;   // Unix time.
   int keep_alive_ms = 15000;  // Between two signs of life on a stream of events.
-  AnswerBudget answers{};
 };
 
 // A request on its way: its number in ids and in the log.

@@ -45,7 +45,9 @@ class Served {
   TemporaryDirectory directory;
   Engine engine;
   Metrics metrics;
-  Service service{.engine = engine, .metrics = metrics, .model_name = "talker", .model_path = "talker.gguf"};
+  AnswerBudget answers;
+  Service service{
+      .engine = engine, .metrics = metrics, .answers = answers, .model_name = "talker", .model_path = "talker.gguf"};
   Router router;
 
  private:
