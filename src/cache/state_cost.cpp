@@ -31,6 +31,11 @@ int StreamGroup::first_block(int position) const {
   return window == 0 ? 0 : std::max(0, position - window + 1) / kBlockTokens;
 }
 
+int StreamGroup::rows_read(int position) const {
+  if (window == kSinceAnchor) return position % kChunkTokens;
+  return window == 0 ? position : std::min(position, window - 1);
+}
+
 int StreamGroup::most_blocks() const {
   if (window == 0 || read_in_pass) return kMostTokens / kBlockTokens;
   // What is read of the past, wherever it begins in a block; and as much again that the step leaves.
@@ -60,6 +65,13 @@ std::size_t StateCost::held(int computed) const {
   std::size_t sum = 0;
   for (const StreamGroup& group : groups)
     add(sum, blocks_for(computed) - group.first_block(computed), group.block_bytes);
+  if (computed >= kChunkTokens) add(sum, anchor_bytes);
+  return sum;
+}
+
+std::size_t StateCost::read(int computed) const {
+  std::size_t sum = 0;
+  for (const StreamGroup& group : groups) add(sum, group.rows_read(computed), group.block_bytes / kBlockTokens);
   if (computed >= kChunkTokens) add(sum, anchor_bytes);
   return sum;
 }

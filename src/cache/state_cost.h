@@ -15,6 +15,8 @@ struct StreamGroup {
   bool read_in_pass = true;     // The same.
   std::size_t block_bytes = 0;  // Of one block number, over all its streams.
 
+  // Rows of the past that the token at `position` reads.
+  int rows_read(int position) const;
   bool same_kind(const RowSpec& rows) const { return window == rows.window && read_in_pass == rows.read_in_pass; }
   // Index of the block with the oldest row that the token at `position`, or a later one, reads.
   int first_block(int position) const;
@@ -55,6 +57,8 @@ struct StateCost {
   std::size_t group_of(const RowSpec& rows) const;
   // A sequence with so many tokens computed that shares nothing.
   std::size_t held(int computed) const;
+  // Of the past, read for one more token: rows and an anchor.
+  std::size_t read(int computed) const;
   // What a step takes beside that. `own_anchor`: nobody else holds the sequence's anchor.
   std::size_t wanted(const StepSpan& step, bool own_anchor = true) const;
   // The most that a sequence holds on its way to so many tokens, without drafts.

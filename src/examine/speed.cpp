@@ -116,11 +116,11 @@ struct Round {
   double tokens_per_s = 0, read_gbps = 0;
 };
 
-SpeedTest summary(const SpeedOptions& options, bool decode, std::span<const Round> rounds, double bytes_a_token) {
+SpeedTest summary(const SpeedOptions& options, bool decode, std::span<const Round> rounds, double bytes) {
   std::vector<double> rates, shares;
   for (const Round& round : rounds) {
     rates.push_back(round.tokens_per_s);
-    if (round.read_gbps > 0) shares.push_back(bytes_a_token * round.tokens_per_s / 1e9 / round.read_gbps);
+    if (round.read_gbps > 0) shares.push_back(bytes * round.tokens_per_s / 1e9 / round.read_gbps);
   }
   SpeedTest test{.kind = decode ? "decode" : "prefill",
                  .tokens = decode ? options.decode : options.prefill,
@@ -128,9 +128,20 @@ SpeedTest summary(const SpeedOptions& options, bool decode, std::span<const Roun
                  .median_tokens_per_s = median(rates),
                  .min = *std::min_element(rates.begin(), rates.end()),
                  .max = *std::max_element(rates.begin(), rates.end())};
-  test.gbps = bytes_a_token * test.median_tokens_per_s / 1e9;
+  test.gbps = bytes * test.median_tokens_per_s / 1e9;
   test.bandwidth_share = median(shares);
   return test;
+}
+
+// What memory gives for one token, on average: the step's weights, shared by the tokens of a step, and in decode the
+// token's past.
+double bytes_a_token(const Session& session, const SpeedOptions& options, bool decode) {
+  const auto weights = static_cast<double>(session.spec().step_weight_bytes);
+  if (!decode) return weights / std::min(options.prefill, session.stepper.max_tokens());
+  const StateCost& cost = session.stepper.cache().cost();
+  double past = 0;
+  for (int i = 0; i < options.decode; ++i) past += static_cast<double>(cost.read(options.depth + i));
+  return weights / options.sequences + past / options.decode;
 }
 
 }  // namespace
@@ -155,9 +166,7 @@ Result<SpeedReport> measure_speed(Session& session, const SpeedOptions& options,
       if (i >= 0) rounds.push_back(round);
       if (progress) progress(++done, kinds * (options.rounds + 1));
     }
-    const double tokens_a_step = decode ? options.sequences : std::min(options.prefill, session.stepper.max_tokens());
-    report.tests.push_back(
-        summary(options, decode, rounds, static_cast<double>(session.spec().step_weight_bytes) / tokens_a_step));
+    report.tests.push_back(summary(options, decode, rounds, bytes_a_token(session, options, decode)));
   }
   report.read_gbps = median(bandwidths);
   return report;

@@ -22,7 +22,7 @@ struct SpeedTest {
   int tokens = 0;
   int depth = 0;
   double median_tokens_per_s = 0, min = 0, max = 0;
-  double gbps = 0;             // Of weights read, by the median.
+  double gbps = 0;             // Of weights read, and in decode of rows and anchors, by the median.
   double bandwidth_share = 0;  // Of the machine's read bandwidth: the median of the rounds' shares.
 };
 

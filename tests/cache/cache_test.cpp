@@ -348,6 +348,17 @@ TEST(CacheBudget, CountsInWholeBlocks) {
   EXPECT_EQ(cost.tokens_that_fit(std::size_t{21} << 20), 896);
 }
 
+TEST(CacheBudget, CountsWhatATokenReads) {
+  StateSpec hybrid;
+  hybrid.anchor_bytes = 1000;
+  hybrid.rows[0] = {.bytes = 8, .window = kSinceAnchor, .read_in_pass = false};
+  const std::vector<StateSpec> layers = {layer(4, 4), layer(16, 16, 10), hybrid};
+  const StateCost cost = state_cost(layers);
+  EXPECT_EQ(cost.read(0), 0u);
+  EXPECT_EQ(cost.read(7), 7u * 8 + 7 * 32 + 7 * 8);
+  EXPECT_EQ(cost.read(40), 40u * 8 + 9 * 32 + 8 * 8 + 1024) << "a window, a chunk under way, and an aligned anchor";
+}
+
 TEST(CacheBudget, DoesNotOverflow) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
   constexpr int kLarge = std::numeric_limits<int>::max();
