@@ -309,7 +309,7 @@ void weigh_queries(const WeighArgs& args, int query) {
     last = l > last ? l : last;
     all_first = f > all_first ? f : all_first;
     all_last = l < all_last ? l : all_last;
-    if (f < l) {
+    if (f < l && !args.add) {
       for (int i = 0; i < args.dim; ++i) args.out[query + q][i] = 0;
     }
   }

@@ -48,6 +48,7 @@ struct WeighArgs {
   int known = 0;                             // Entries of `values`: the blocks, then others that will be read next.
   int dim = 0;
   float* const* out = nullptr;  // Of each query with a visible row: [dim], written whole.
+  bool add = false;             // To what is there: the sums of the part's blocks before these.
 };
 
 // Rows of one head to write to a block.

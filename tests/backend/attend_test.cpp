@@ -298,6 +298,34 @@ TEST(Attend, GivesTheSameBitsOnLongContextsOnEveryInstructionSet) {
   }
 }
 
+// One token over many parts for each thread: key heads are read together, as many as a unit holds.
+TEST(Attend, GivesTheBitsOfItsRuleWhereHeadsAreReadTogether) {
+  constexpr int kPast = 1558, kTokens = 1564;
+  const Shape shapes[] = {{.heads = 4, .kv_heads = 2, .key_dim = 16, .value_dim = 48},
+                          {.heads = 3, .kv_heads = 3, .key_dim = 7, .value_dim = 21, .window = 1537, .sinks = true},
+                          {.heads = 6,
+                           .kv_heads = 2,
+                           .key_dim = 8,
+                           .value_dim = 16,
+                           .soft_cap = 5,
+                           .key_type = RowType::kF32,
+                           .value_type = RowType::kBF16,
+                           .size = 8},
+                          {.heads = 54, .kv_heads = 27, .key_dim = 4, .value_dim = 4}};
+  for (const Shape& shape : shapes) {
+    SCOPED_TRACE(shape.heads);
+    const Sequence sequence(shape, kTokens, 7);
+    for_each_isa([&](const Kernels& kernels) {
+      Layer layer(shape, (kTokens + 15) / 16, kernels, 1);
+      std::vector<std::vector<int>> blocks(2);
+      std::vector<float> out = empty_out(sequence);
+      layer.step({{&sequence, &blocks, 0, kPast, &out}});
+      for (int past = kPast; past < kTokens; ++past) layer.step({{&sequence, &blocks, past, 1, &out}});
+      expect_rows(sequence, out, {kPast, kPast + 1, kPast + 2, kTokens - 1});
+    });
+  }
+}
+
 TEST(Attend, GivesTheSameBitsInCompany) {
   const Shape shape{.heads = 6, .kv_heads = 2, .key_dim = 16, .value_dim = 16};
   const Sequence a(shape, 300, 5), b(shape, 40, 6), c(shape, 1, 7), d(shape, 620, 8);

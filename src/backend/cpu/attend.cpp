@@ -94,29 +94,28 @@ struct Queries {
   bool sees(int i) const { return first[i] < last[i]; }
 };
 
-float* query_row(const Mat<float>& rows, const AttendUnit& unit, int i, int group, int dim) {
-  const int query = unit.begin + i;
-  return rows.row(unit.segment->begin + query / group) + (unit.kv_head * group + query % group) * dim;
+float* query_row(const Mat<float>& rows, const AttendUnit& unit, int i, int dim) {
+  return rows.row(unit.segment->begin + unit.token(i)) + unit.head(i) * dim;
 }
 
 void load_queries(const Call& call, const AttendUnit& unit, float* memory, Queries& queries) {
   const AttendArgs& args = call.args;
-  const int group = call.plan.group();
   queries.q = memory;
   queries.scores = queries.q + unit.count * args.key_dim;
   queries.rescale = queries.scores + unit.count * kScoreStride;
   queries.part_values = queries.rescale + unit.count * kAttendRescales;
   const Mat<float> q = args.q.host(), out = args.out.host();
   for (int i = 0; i < unit.count; ++i) {
-    queries.row[i] = query_row(out, unit, i, group, args.value_dim);
-    call.kernels.scale(query_row(q, unit, i, group, args.key_dim), args.scale, queries.q + i * args.key_dim,
-                       args.key_dim);
+    queries.row[i] = query_row(out, unit, i, args.value_dim);
+    call.kernels.scale(query_row(q, unit, i, args.key_dim), args.scale, queries.q + i * args.key_dim, args.key_dim);
   }
 }
 
-// One head's parts of blocks that are read one after the other, and of some that come after them.
+constexpr int kBlocksTogether = 4;  // Of each head, where several heads are read together: few streams of memory.
+
+// Heads' parts of blocks that are read one after the other, and of some that come after them.
 struct Blocks {
-  const std::byte* at[kAttendPartBlocks + kAttendAhead];
+  const std::byte* at[std::max(kAttendPartBlocks, kMaxTile* kBlocksTogether) + kAttendAhead];
   int known = 0;
 
   // Those that hold these positions; `most` at most.
@@ -169,7 +168,7 @@ void softmax_part(const Call& call, const AttendUnit& unit, Queries& queries) {
 void place_queries(const Call& call, const AttendUnit& unit, int part, Queries& queries) {
   const int block = unit.rows.part(part).begin / kAttendBlock;
   for (int i = 0; i < unit.count; ++i) {
-    const RowRange rows = call.plan.visible(*unit.segment, unit.begin + i).part(part);
+    const RowRange rows = call.plan.visible(*unit.segment, unit.token(i)).part(part);
     queries.first[i] = rows.empty() ? 0 : rows.begin - block * kAttendBlock;
     queries.last[i] = rows.empty() ? 0 : rows.end - block * kAttendBlock;
   }
@@ -184,8 +183,77 @@ void add_next_keys(const Call& call, const AttendUnit& unit, int part, Blocks& b
   blocks.add(call.args.state->rows[0], *unit.segment, rows, head, key_bytes(call.args), kAttendAhead);
 }
 
+// Calls body(blocks, first, count) for each few blocks of a part: `blocks` has their keys (stream 0) or values (1) of
+// every head of the unit, and what is read after them. `first`: counted from the part's first one.
+template <class Body>
+void for_blocks_of_heads(const Call& call, const AttendUnit& unit, int part, int stream, const Body& body) {
+  const RowStream* const streams = call.args.state->rows;
+  const auto add = [&](Blocks& blocks, int of, RowRange rows, int most) {
+    const std::size_t head_bytes = of == 0 ? key_bytes(call.args) : value_bytes(call.args);
+    for (int head = 0; head < unit.kv_heads && most > 0; ++head, most -= kBlocksTogether)
+      blocks.add(streams[of], *unit.segment, rows, unit.kv_head + head, head_bytes, kBlocksTogether);
+  };
+  const RowRange rows = unit.rows.part(part);
+  constexpr int kRows = kBlocksTogether * kAttendBlock;
+  for (int at = rows.begin / kAttendBlock * kAttendBlock, first = 0; at < rows.end; at += kRows) {
+    Blocks blocks;
+    add(blocks, stream, {at, std::min(at + kRows, rows.end)}, kMaxTile * kBlocksTogether);
+    const int count = blocks.known / unit.kv_heads;
+    if (at + kRows < rows.end) {
+      add(blocks, stream, {at + kRows, std::min(at + 2 * kRows, rows.end)}, kAttendAhead);
+    } else if (stream == 0) {
+      add(blocks, 1, rows, kAttendAhead);
+    } else if (part + 1 < unit.last_part()) {
+      add(blocks, 0, unit.rows.part(part + 1), kAttendAhead);
+    }
+    body(blocks, first, count);
+    first += count;
+  }
+}
+
+// As compute_part(), for the queries of one token that read several key heads.
+void compute_part_of_heads(const Call& call, const AttendUnit& unit, int part, Queries& queries) {
+  const AttendArgs& args = call.args;
+  for_blocks_of_heads(call, unit, part, 0, [&](const Blocks& keys, int first, int count) {
+    for (int head = 0; head < unit.kv_heads; ++head) {
+      const int query = head * unit.group;
+      call.kernels.scores[index_of(args.key_type)](
+          {.q = queries.q + query * args.key_dim,
+           .queries = unit.group,
+           .dim = args.key_dim,
+           .keys = keys.at + head * count,
+           .blocks = count,
+           .known = keys.known - head * count,
+           .scores = queries.scores + query * kScoreStride + first * kAttendBlock,
+           .stride = kScoreStride});
+    }
+  });
+  softmax_part(call, unit, queries);
+  for_blocks_of_heads(call, unit, part, 1, [&](const Blocks& values, int first, int count) {
+    int first_row[kMaxTile], last_row[kMaxTile];  // All queries see the same.
+    std::fill_n(first_row, unit.group, std::max(0, queries.first[0] - first * kAttendBlock));
+    std::fill_n(last_row, unit.group, std::min(count * kAttendBlock, queries.last[0] - first * kAttendBlock));
+    for (int head = 0; head < unit.kv_heads; ++head) {
+      const int query = head * unit.group;
+      call.kernels.weigh[index_of(args.value_type)](
+          {.queries = unit.group,
+           .weights = queries.scores + query * kScoreStride + first * kAttendBlock,
+           .stride = kScoreStride,
+           .rescale = queries.rescale + query * kAttendRescales + first,
+           .first = first_row,
+           .last = last_row,
+           .values = values.at + head * count,
+           .known = values.known - head * count,
+           .dim = args.value_dim,
+           .out = queries.out + query,
+           .add = first > 0});
+    }
+  });
+}
+
 // The part's share of each query that sees some of it: values to queries.out, maximum and sum beside.
 void compute_part(const Call& call, const AttendUnit& unit, int part, Queries& queries) {
+  if (unit.kv_heads > 1) return compute_part_of_heads(call, unit, part, queries);
   const AttendArgs& args = call.args;
   const RowRange rows = unit.rows.part(part);
   Blocks keys, values;
@@ -219,10 +287,6 @@ void finish(const Call& call, int head, AttendShare share) {
   call.kernels.scale(share.values, 1.0f / share.sum, share.values, args.value_dim);
 }
 
-int head_of(const Call& call, const AttendUnit& unit, int i) {
-  return unit.kv_head * call.plan.group() + (unit.begin + i) % call.plan.group();
-}
-
 void compute_whole(const Call& call, const AttendUnit& unit, float* memory) {
   const int dim = call.args.value_dim;
   Queries queries;
@@ -243,7 +307,7 @@ void compute_whole(const Call& call, const AttendUnit& unit, float* memory) {
     }
   }
   for (int i = 0; i < unit.count; ++i) {
-    finish(call, head_of(call, unit, i), {queries.maximum[i], queries.sum[i], queries.row[i]});
+    finish(call, unit.head(i), {queries.maximum[i], queries.sum[i], queries.row[i]});
   }
 }
 
@@ -270,8 +334,8 @@ void compute_partial(const Call& call, const AttendItem& item, float* memory) {
 // Merges the parts of one query of a unit that was cut, in their order.
 void merge_parts(const Call& call, const AttendUnit& unit, float* partials, int i) {
   const int dim = call.args.value_dim;
-  const RowRange rows = call.plan.visible(*unit.segment, unit.begin + i);
-  AttendShare all{0, 0, query_row(call.args.out.host(), unit, i, call.plan.group(), dim)};
+  const RowRange rows = call.plan.visible(*unit.segment, unit.token(i));
+  AttendShare all{0, 0, query_row(call.args.out.host(), unit, i, dim)};
   bool begun = false;
   for (int part = unit.first_part(); part < unit.last_part(); ++part) {
     if (rows.part(part).empty()) continue;
@@ -285,7 +349,7 @@ void merge_parts(const Call& call, const AttendUnit& unit, float* partials, int 
     std::memcpy(all.values, share + 2, static_cast<std::size_t>(dim) * sizeof(float));
     begun = true;
   }
-  finish(call, head_of(call, unit, i), all);
+  finish(call, unit.head(i), all);
 }
 
 void compute_items(const Call& call, int worker) {
@@ -327,7 +391,8 @@ void attend(const AttendArgs& args, FloatRunner on, AttendScratch& scratch) {
   check_shapes(args);
   if (args.q.rows == 0) return;
   const int fit = AttendScratch::kWorkerFloats / (args.key_dim + args.value_dim + kQueryFloats);
-  const AttendPlan plan(args, std::min(kMaxTile, fit), on.pool.threads(), scratch.partials(), scratch.partial_floats());
+  const AttendPlan plan(args, std::min(kMaxTile, fit), on.kernels.attend_queries, on.pool.threads(), scratch.partials(),
+                        scratch.partial_floats());
   const Call call{args, on.kernels, scratch, plan};
   if (args.q.rows <= kWriteAlone) {
     const FloatMode mode;

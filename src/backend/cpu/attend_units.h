@@ -1,4 +1,4 @@
-// How attention is cut into units of work: (segment, key head, queries), and where that is too coarse, by part.
+// How attention is cut into units of work: (segment, key heads, queries), and where that is too coarse, by part.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,19 @@ struct RowRange {
   RowRange part(int p) const { return {std::max(begin, p * kAttendPart), std::min(end, (p + 1) * kAttendPart)}; }
 };
 
-// Queries of one segment that read one key head; query i is head i % group of the segment's token i / group.
+// Queries of one segment that read one key head; query i is head i % group of the segment's token i / group. Or the
+// queries of its only token that read several key heads: a long past is read in the order of memory, where the heads of
+// a block lie side by side.
 struct AttendUnit {
   const Segment* segment = nullptr;
-  int kv_head = 0;
+  int group = 1;  // Query heads of a key head.
+  int kv_head = 0, kv_heads = 1;
   int begin = 0, count = 0;  // Queries.
   RowRange rows;             // Rows that any of them sees.
+
+  // Of its query `i`.
+  int token(int i) const { return kv_heads > 1 ? 0 : (begin + i) / group; }
+  int head(int i) const { return kv_head * group + (kv_heads > 1 ? i : (begin + i) % group); }
 
   int first_part() const { return rows.begin / kAttendPart; }
   int last_part() const { return (rows.end - 1) / kAttendPart + 1; }
@@ -33,23 +40,29 @@ struct AttendUnit {
 struct AttendItem {
   AttendUnit unit;
   int first_part = 0, last_part = 0;
-  float* partials = nullptr;     // Of the unit: [parts][count] shares of 2 + value_dim floats.
-  std::int64_t cost_before = 0;  // Of all items that come before.
+  float* partials = nullptr;  // Of the unit: [parts][count] shares of 2 + value_dim floats.
+  std::int64_t middle = 0;    // The cost of all items that come before, and half its own.
 };
 
 // The cut of one call. A function of shapes and the number of workers; the results do not depend on it.
 class AttendPlan {
  public:
-  // `tile`: queries of a unit, at most. `partials`: where shares of parts can be left.
-  AttendPlan(const AttendArgs& args, int tile, int workers, float* partials, std::ptrdiff_t partial_floats)
-      : args_(args), tile_(tile), workers_(workers), partials_(partials), partial_floats_(partial_floats) {
+  // `tile`: queries of a unit, at most. `at_once`: queries of a kernel's call, at most. `partials`: where shares of
+  // parts can be left.
+  AttendPlan(const AttendArgs& args, int tile, int at_once, int workers, float* partials, std::ptrdiff_t partial_floats)
+      : args_(args),
+        tile_(tile),
+        at_once_(at_once),
+        workers_(workers),
+        partials_(partials),
+        partial_floats_(partial_floats) {
     for_each_unit([this](const AttendUnit& unit) { total_ += unit.cost(unit.rows); });
   }
 
   int group() const { return args_.heads / args_.kv_heads; }
 
-  RowRange visible(const Segment& segment, int query) const {
-    const int position = segment.past + query / group();
+  RowRange visible(const Segment& segment, int token) const {
+    const int position = segment.past + token;
     return {args_.window > 0 ? std::max(0, position - args_.window + 1) : 0, position + 1};
   }
 
@@ -58,13 +71,15 @@ class AttendPlan {
     std::int64_t cost = 0;
     for_each_split([&](const AttendUnit& unit, float* partials) {
       if (partials == nullptr) {
-        body(AttendItem{unit, unit.first_part(), unit.last_part(), nullptr, cost});
-        cost += unit.cost(unit.rows);
+        const std::int64_t own = unit.cost(unit.rows);
+        body(AttendItem{unit, unit.first_part(), unit.last_part(), nullptr, cost + own / 2});
+        cost += own;
         return;
       }
       for (int part = unit.first_part(); part < unit.last_part(); ++part) {
-        body(AttendItem{unit, part, part + 1, partials, cost});
-        cost += unit.cost(unit.rows.part(part));
+        const std::int64_t own = unit.cost(unit.rows.part(part));
+        body(AttendItem{unit, part, part + 1, partials, cost + own / 2});
+        cost += own;
       }
     });
   }
@@ -78,20 +93,40 @@ class AttendPlan {
   }
 
   // Equal shares of the cost, each a run of items.
-  int worker_of(const AttendItem& item) const { return static_cast<int>(item.cost_before * workers_ / total_); }
+  int worker_of(const AttendItem& item) const { return static_cast<int>(item.middle * workers_ / total_); }
   int workers() const { return workers_; }
   int share_floats() const { return 2 + args_.value_dim; }
 
  private:
+  static constexpr int kManyParts = 4;  // For each worker: so many can be shared out evenly.
+
+  // Key heads of a unit of this segment; 1 if it is not to have several.
+  int heads_together(const Segment& segment) const {
+    if (segment.count != 1 || group() > at_once_) return 1;
+    const RowRange rows = visible(segment, 0);
+    const int parts = (rows.end - 1) / kAttendPart + 1 - rows.begin / kAttendPart;
+    const std::ptrdiff_t shares = static_cast<std::ptrdiff_t>(parts) * args_.heads * share_floats();
+    const auto segments = static_cast<std::ptrdiff_t>(args_.batch->segments.size());
+    if (parts < kManyParts * workers_ || shares * segments > partial_floats_) return 1;
+    return std::max(1, std::min(args_.kv_heads, tile_ / group()));
+  }
+
   template <class Body>
   void for_each_unit(const Body& body) const {
     for (const Segment& segment : args_.batch->segments) {
+      const int together = heads_together(segment);
+      for (int head = 0; together > 1 && head < args_.kv_heads; head += together) {
+        const int heads = std::min(together, args_.kv_heads - head);
+        body(AttendUnit{&segment, group(), head, heads, 0, heads * group(), visible(segment, 0)});
+      }
+      if (together > 1) continue;
       const int queries = segment.count * group();
       for (int head = 0; head < args_.kv_heads; ++head) {
         for (int begin = 0; begin < queries; begin += tile_) {
           const int count = std::min(tile_, queries - begin);
-          const RowRange rows{visible(segment, begin).begin, visible(segment, begin + count - 1).end};
-          body(AttendUnit{&segment, head, begin, count, rows});
+          const RowRange rows{visible(segment, begin / group()).begin,
+                              visible(segment, (begin + count - 1) / group()).end};
+          body(AttendUnit{&segment, group(), head, 1, begin, count, rows});
         }
       }
     }
@@ -111,7 +146,7 @@ class AttendPlan {
   }
 
   const AttendArgs& args_;
-  int tile_, workers_;
+  int tile_, at_once_, workers_;
   float* partials_;
   std::ptrdiff_t partial_floats_;
   std::int64_t total_ = 0;
