@@ -73,7 +73,8 @@ def one_round(options, model, peer_first):
 
 def quiet_round(options, model, peer_first):
     while True:
-        while memory_reads(options) < options.memory:
+        while (found := memory_reads(options)) < options.memory:
+            print(f"compare: memory reads at {found} GB/s, waiting for {options.memory}", file=sys.stderr)
             time.sleep(1)
         figures = one_round(options, model, peer_first)
         if memory_reads(options) >= options.memory:
@@ -108,6 +109,8 @@ def main():
     parser.add_argument("--peak")
     parser.add_argument("--memory", type=float, default=0)
     options = parser.parse_args()
+    if bool(options.peak) != bool(options.memory):
+        parser.error("--peak and --memory go together")
     kinds = [kind for kind, count in zip(KINDS, (options.prompt, options.generate)) if count]
     heads = ["model", *(cell for kind in kinds for cell in (f"{kind}, tokens/s", "peer", "ratio"))]
     heads += ["of read bandwidth"] if options.generate else []
