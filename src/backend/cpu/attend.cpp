@@ -164,8 +164,7 @@ void attend(const AttendArgs& args, FloatRunner on, AttendScratch& scratch) {
   check_shapes(args);
   if (args.q.rows == 0) return;
   const int fit = AttendScratch::kWorkerFloats / (args.key_dim + args.value_dim + kQueryFloats);
-  const AttendPlan plan(args, std::min(kMaxTile, fit), on.kernels.attend_queries, on.pool.threads(), scratch.partials(),
-                        scratch.partial_floats());
+  const AttendPlan plan(args, std::min(kMaxTile, fit), on.pool.threads(), scratch.partials(), scratch.partial_floats());
   const AttendCall call{args, on.kernels, scratch, plan};
   if (args.q.rows <= kWriteAlone) {
     const FloatMode mode;

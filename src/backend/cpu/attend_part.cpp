@@ -49,38 +49,81 @@ namespace {
 
 constexpr int kBlocksTogether = 4;  // Of each head, where several heads are read together: few streams of memory.
 
+// A unit's queries that read one key head.
+int queries_of_head(const AttendUnit& unit) { return unit.count / unit.kv_heads; }
+
+// Which row stream of a layer.
+enum Stream { kKeys = 0, kValues = 1 };
+
 // Heads' parts of blocks that are read one after the other, and of some that come after them.
 struct Blocks {
   const std::byte* at[std::max(kAttendPartBlocks, kMaxTile* kBlocksTogether) + kAttendAhead];
   int known = 0;
 
-  // Those that hold these positions; `most` at most.
-  void add(const RowStream& stream, const Segment& segment, RowRange rows, int head, std::size_t head_bytes, int most) {
+  // From every head that holds these positions, `each` blocks at most, and `most` in all.
+  void add(const AttendCall& call, const AttendUnit& unit, Stream stream, RowRange rows, int kv_head, int each,
+           int most) {
+    const std::size_t head_bytes = stream == kKeys ? key_bytes(call.args) : value_bytes(call.args);
     const int begin = rows.begin / kAttendBlock, end = (rows.end + kAttendBlock - 1) / kAttendBlock;
-    for (int b = begin; b < std::min(end, begin + most); ++b)
-      at[known++] = head_block(stream, segment, b, head, head_bytes);
+    for (int head = kv_head; head < std::min(kv_head + unit.kv_heads, call.args.kv_heads) && most > 0; ++head) {
+      for (int b = begin; b < std::min(end, begin + std::min(each, most)); ++b)
+        at[known++] = head_block(call.args.state->rows[stream], *unit.segment, b, head, head_bytes);
+      most -= each;
+    }
   }
 };
 
-void score_part(const AttendCall& call, const AttendUnit& unit, const Blocks& keys, AttendQueries& queries) {
-  const int at_once = call.kernels.attend_queries;
-  for (int begin = 0; begin < unit.count; begin += at_once) {
-    const int width = std::min(at_once, unit.count - begin);
-    int first = kAttendPart, last = 0;
-    for (int i = begin; i < begin + width; ++i) {
-      if (!queries.sees(i)) continue;
-      first = std::min(first, queries.first[i] / kAttendBlock);
-      last = std::max(last, (queries.last[i] + kAttendBlock - 1) / kAttendBlock);
+// Calls body(blocks, first, count) for `count` blocks of a part at a time, from its block `first` on: `blocks` has
+// those of every head of the unit, head by head, and what is read after them. One head's are all taken at once.
+template <class Body>
+void for_blocks(const AttendCall& call, const AttendUnit& unit, int part, Stream stream, const Body& body) {
+  const RowRange rows = unit.rows.part(part);
+  const int each = unit.kv_heads > 1 ? kBlocksTogether : kAttendPartBlocks;
+  const int begin = rows.begin / kAttendBlock, end = (rows.end + kAttendBlock - 1) / kAttendBlock;
+  for (int block = begin; block < end; block += each) {
+    const int count = std::min(each, end - block), after = (block + each) * kAttendBlock;
+    Blocks blocks;
+    blocks.add(call, unit, stream, {block * kAttendBlock, rows.end}, unit.kv_head, count, unit.kv_heads * count);
+    const auto add_next = [&](Stream of, RowRange next, int kv_head) {
+      blocks.add(call, unit, of, next, kv_head, each, kAttendAhead);
+    };
+    if (after < rows.end) {
+      add_next(stream, {after, rows.end}, unit.kv_head);
+    } else if (stream == kKeys) {
+      add_next(kValues, rows, unit.kv_head);
+    } else if (part + 1 < unit.last_part()) {
+      add_next(kKeys, unit.rows.part(part + 1), unit.kv_head);
+    } else {
+      add_next(kKeys, unit.rows.part(unit.first_part()), unit.kv_head + unit.kv_heads);
     }
-    if (first >= last) continue;
+    body(blocks, block - begin, count);
+  }
+}
+
+// Of `count` blocks of one head, from the part's block `first` on.
+void score_blocks(const AttendCall& call, const AttendUnit& unit, int head, const Blocks& keys, int first, int count,
+                  AttendQueries& queries) {
+  const int at_once = call.kernels.attend_queries, end = (head + 1) * queries_of_head(unit);
+  for (int query = head * queries_of_head(unit); query < end; query += at_once) {
+    const int width = std::min(at_once, end - query);
+    int from = first + count, to = first;
+    for (int i = query; i < query + width; ++i) {
+      if (!queries.sees(i)) continue;
+      from = std::min(from, queries.first[i] / kAttendBlock);
+      to = std::max(to, (queries.last[i] + kAttendBlock - 1) / kAttendBlock);
+    }
+    from = std::max(from, first);
+    to = std::min(to, first + count);
+    if (from >= to) continue;
+    const int skipped = head * count + from - first;
     call.kernels.scores[index_of(call.args.key_type)](
-        {.q = queries.q + begin * call.args.key_dim,
+        {.q = queries.q + query * call.args.key_dim,
          .queries = width,
          .dim = call.args.key_dim,
-         .keys = keys.at + first,
-         .blocks = last - first,
-         .known = keys.known - first,
-         .scores = queries.scores + begin * kScoreStride + first * kAttendBlock,
+         .keys = keys.at + skipped,
+         .blocks = to - from,
+         .known = keys.known - skipped,
+         .scores = queries.scores + query * kScoreStride + from * kAttendBlock,
          .stride = kScoreStride});
   }
 }
@@ -100,106 +143,39 @@ void softmax_part(const AttendCall& call, const AttendUnit& unit, AttendQueries&
   }
 }
 
-// The first blocks of keys that are read after this part: those of the next one, or of the next head.
-void add_next_keys(const AttendCall& call, const AttendUnit& unit, int part, Blocks& blocks) {
-  const bool more = part + 1 < unit.last_part();
-  const int head = more ? unit.kv_head : unit.kv_head + 1;
-  if (head == call.args.kv_heads) return;
-  const RowRange rows = unit.rows.part(more ? part + 1 : unit.first_part());
-  blocks.add(call.args.state->rows[0], *unit.segment, rows, head, key_bytes(call.args), kAttendAhead);
-}
-
-// Calls body(blocks, first, count) for each few blocks of a part: `blocks` has their keys (stream 0) or values (1) of
-// every head of the unit, and what is read after them. `first`: counted from the part's first one.
-template <class Body>
-void for_blocks_of_heads(const AttendCall& call, const AttendUnit& unit, int part, int stream, const Body& body) {
-  const RowStream* const streams = call.args.state->rows;
-  const auto add = [&](Blocks& blocks, int of, RowRange rows, int most) {
-    const std::size_t head_bytes = of == 0 ? key_bytes(call.args) : value_bytes(call.args);
-    for (int head = 0; head < unit.kv_heads && most > 0; ++head, most -= kBlocksTogether)
-      blocks.add(streams[of], *unit.segment, rows, unit.kv_head + head, head_bytes, kBlocksTogether);
-  };
-  const RowRange rows = unit.rows.part(part);
-  constexpr int kRows = kBlocksTogether * kAttendBlock;
-  for (int at = rows.begin / kAttendBlock * kAttendBlock, first = 0; at < rows.end; at += kRows) {
-    Blocks blocks;
-    add(blocks, stream, {at, std::min(at + kRows, rows.end)}, kMaxTile * kBlocksTogether);
-    const int count = blocks.known / unit.kv_heads;
-    if (at + kRows < rows.end) {
-      add(blocks, stream, {at + kRows, std::min(at + 2 * kRows, rows.end)}, kAttendAhead);
-    } else if (stream == 0) {
-      add(blocks, 1, rows, kAttendAhead);
-    } else if (part + 1 < unit.last_part()) {
-      add(blocks, 0, unit.rows.part(part + 1), kAttendAhead);
-    }
-    body(blocks, first, count);
-    first += count;
+// As score_blocks().
+void weigh_blocks(const AttendCall& call, const AttendUnit& unit, int head, const Blocks& values, int first, int count,
+                  AttendQueries& queries) {
+  const int query = head * queries_of_head(unit);
+  int first_row[kMaxTile], last_row[kMaxTile];
+  for (int i = 0; i < queries_of_head(unit); ++i) {
+    first_row[i] = std::max(0, queries.first[query + i] - first * kAttendBlock);
+    last_row[i] = std::min(count * kAttendBlock, queries.last[query + i] - first * kAttendBlock);
   }
-}
-
-// As compute_part(), for the queries of one token that read several key heads.
-void compute_part_of_heads(const AttendCall& call, const AttendUnit& unit, int part, AttendQueries& queries) {
-  const AttendArgs& args = call.args;
-  for_blocks_of_heads(call, unit, part, 0, [&](const Blocks& keys, int first, int count) {
-    for (int head = 0; head < unit.kv_heads; ++head) {
-      const int query = head * unit.group;
-      call.kernels.scores[index_of(args.key_type)](
-          {.q = queries.q + query * args.key_dim,
-           .queries = unit.group,
-           .dim = args.key_dim,
-           .keys = keys.at + head * count,
-           .blocks = count,
-           .known = keys.known - head * count,
-           .scores = queries.scores + query * kScoreStride + first * kAttendBlock,
-           .stride = kScoreStride});
-    }
-  });
-  softmax_part(call, unit, queries);
-  for_blocks_of_heads(call, unit, part, 1, [&](const Blocks& values, int first, int count) {
-    int first_row[kMaxTile], last_row[kMaxTile];  // All queries see the same.
-    std::fill_n(first_row, unit.group, std::max(0, queries.first[0] - first * kAttendBlock));
-    std::fill_n(last_row, unit.group, std::min(count * kAttendBlock, queries.last[0] - first * kAttendBlock));
-    for (int head = 0; head < unit.kv_heads; ++head) {
-      const int query = head * unit.group;
-      call.kernels.weigh[index_of(args.value_type)](
-          {.queries = unit.group,
-           .weights = queries.scores + query * kScoreStride + first * kAttendBlock,
-           .stride = kScoreStride,
-           .rescale = queries.rescale + query * kAttendRescales + first,
-           .first = first_row,
-           .last = last_row,
-           .values = values.at + head * count,
-           .known = values.known - head * count,
-           .dim = args.value_dim,
-           .out = queries.out + query,
-           .add = first > 0});
-    }
-  });
+  call.kernels.weigh[index_of(call.args.value_type)](
+      {.queries = queries_of_head(unit),
+       .weights = queries.scores + query * kScoreStride + first * kAttendBlock,
+       .stride = kScoreStride,
+       .rescale = queries.rescale + query * kAttendRescales + first,
+       .first = first_row,
+       .last = last_row,
+       .values = values.at + head * count,
+       .known = values.known - head * count,
+       .dim = call.args.value_dim,
+       .out = queries.out + query,
+       .add = first > 0});
 }
 
 }  // namespace
 
 void compute_part(const AttendCall& call, const AttendUnit& unit, int part, AttendQueries& queries) {
-  if (unit.kv_heads > 1) return compute_part_of_heads(call, unit, part, queries);
-  const AttendArgs& args = call.args;
-  const RowRange rows = unit.rows.part(part);
-  Blocks keys, values;
-  keys.add(args.state->rows[0], *unit.segment, rows, unit.kv_head, key_bytes(args), kAttendPartBlocks);
-  values.add(args.state->rows[1], *unit.segment, rows, unit.kv_head, value_bytes(args), kAttendPartBlocks);
-  for (int i = 0, count = std::min(values.known, kAttendAhead); i < count; ++i) keys.at[keys.known++] = values.at[i];
-  add_next_keys(call, unit, part, values);
-  score_part(call, unit, keys, queries);
+  for_blocks(call, unit, part, kKeys, [&](const Blocks& keys, int first, int count) {
+    for (int head = 0; head < unit.kv_heads; ++head) score_blocks(call, unit, head, keys, first, count, queries);
+  });
   softmax_part(call, unit, queries);
-  call.kernels.weigh[index_of(args.value_type)]({.queries = unit.count,
-                                                 .weights = queries.scores,
-                                                 .stride = kScoreStride,
-                                                 .rescale = queries.rescale,
-                                                 .first = queries.first,
-                                                 .last = queries.last,
-                                                 .values = values.at,
-                                                 .known = values.known,
-                                                 .dim = args.value_dim,
-                                                 .out = queries.out});
+  for_blocks(call, unit, part, kValues, [&](const Blocks& values, int first, int count) {
+    for (int head = 0; head < unit.kv_heads; ++head) weigh_blocks(call, unit, head, values, first, count, queries);
+  });
 }
 
 }  // namespace plait

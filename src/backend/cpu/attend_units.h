@@ -47,15 +47,9 @@ struct AttendItem {
 // The cut of one call. A function of shapes and the number of workers; the results do not depend on it.
 class AttendPlan {
  public:
-  // `tile`: queries of a unit, at most. `at_once`: queries of a kernel's call, at most. `partials`: where shares of
-  // parts can be left.
-  AttendPlan(const AttendArgs& args, int tile, int at_once, int workers, float* partials, std::ptrdiff_t partial_floats)
-      : args_(args),
-        tile_(tile),
-        at_once_(at_once),
-        workers_(workers),
-        partials_(partials),
-        partial_floats_(partial_floats) {
+  // `tile`: queries of a unit, at most. `partials`: where shares of parts can be left.
+  AttendPlan(const AttendArgs& args, int tile, int workers, float* partials, std::ptrdiff_t partial_floats)
+      : args_(args), tile_(tile), workers_(workers), partials_(partials), partial_floats_(partial_floats) {
     for_each_unit([this](const AttendUnit& unit) { total_ += unit.cost(unit.rows); });
   }
 
@@ -100,14 +94,17 @@ class AttendPlan {
  private:
   static constexpr int kManyParts = 4;  // For each worker: so many can be shared out evenly.
 
+  // Of the shares of a unit that is cut by part.
+  std::ptrdiff_t floats_of(const AttendUnit& unit) const {
+    return static_cast<std::ptrdiff_t>(unit.parts()) * unit.count * share_floats();
+  }
+
   // Key heads of a unit of this segment; 1 if it is not to have several.
   int heads_together(const Segment& segment) const {
-    if (segment.count != 1 || group() > at_once_) return 1;
-    const RowRange rows = visible(segment, 0);
-    const int parts = (rows.end - 1) / kAttendPart + 1 - rows.begin / kAttendPart;
-    const std::ptrdiff_t shares = static_cast<std::ptrdiff_t>(parts) * args_.heads * share_floats();
+    if (segment.count != 1) return 1;
+    const AttendUnit all{&segment, group(), 0, args_.kv_heads, 0, args_.heads, visible(segment, 0)};
     const auto segments = static_cast<std::ptrdiff_t>(args_.batch->segments.size());
-    if (parts < kManyParts * workers_ || shares * segments > partial_floats_) return 1;
+    if (all.parts() < kManyParts * workers_ || floats_of(all) * segments > partial_floats_) return 1;
     return std::max(1, std::min(args_.kv_heads, tile_ / group()));
   }
 
@@ -115,18 +112,12 @@ class AttendPlan {
   void for_each_unit(const Body& body) const {
     for (const Segment& segment : args_.batch->segments) {
       const int together = heads_together(segment);
-      for (int head = 0; together > 1 && head < args_.kv_heads; head += together) {
-        const int heads = std::min(together, args_.kv_heads - head);
-        body(AttendUnit{&segment, group(), head, heads, 0, heads * group(), visible(segment, 0)});
-      }
-      if (together > 1) continue;
-      const int queries = segment.count * group();
-      for (int head = 0; head < args_.kv_heads; ++head) {
+      for (int head = 0; head < args_.kv_heads; head += together) {
+        const int heads = std::min(together, args_.kv_heads - head), queries = heads * segment.count * group();
         for (int begin = 0; begin < queries; begin += tile_) {
-          const int count = std::min(tile_, queries - begin);
-          const RowRange rows{visible(segment, begin / group()).begin,
-                              visible(segment, (begin + count - 1) / group()).end};
-          body(AttendUnit{&segment, group(), head, 1, begin, count, rows});
+          AttendUnit unit{&segment, group(), head, heads, begin, std::min(tile_, queries - begin), {}};
+          unit.rows = {visible(segment, unit.token(0)).begin, visible(segment, unit.token(unit.count - 1)).end};
+          body(unit);
         }
       }
     }
@@ -137,7 +128,7 @@ class AttendPlan {
   void for_each_split(const Body& body) const {
     std::ptrdiff_t used = 0;
     for_each_unit([&](const AttendUnit& unit) {
-      const std::ptrdiff_t floats = static_cast<std::ptrdiff_t>(unit.parts()) * unit.count * share_floats();
+      const std::ptrdiff_t floats = floats_of(unit);
       const bool large = workers_ > 1 && unit.parts() > 1 && 4 * workers_ * unit.cost(unit.rows) > total_;
       if (!large || used + floats > partial_floats_) return body(unit, static_cast<float*>(nullptr));
       body(unit, partials_ + used);
@@ -146,7 +137,7 @@ class AttendPlan {
   }
 
   const AttendArgs& args_;
-  int tile_, at_once_, workers_;
+  int tile_, workers_;
   float* partials_;
   std::ptrdiff_t partial_floats_;
   std::int64_t total_ = 0;
