@@ -28,14 +28,18 @@ void LongReply::open_object(const nlohmann::ordered_json& object) {
   add(object.empty() ? "{" : head);
 }
 
+void LongReply::add_list(std::size_t count, const std::function<void(std::size_t)>& entry) {
+  for (std::size_t i = 0; i < count && !reply_.gone(); ++i) {
+    if (i > 0) add(",");
+    entry(i);
+  }
+}
+
 void LongReply::add_object(const nlohmann::ordered_json& object, std::string_view open, std::size_t count,
                            const std::function<nlohmann::ordered_json(std::size_t)>& entry, std::string_view close) {
   open_object(object);
   add(open);
-  for (std::size_t i = 0; i < count && !reply_.gone(); ++i) {
-    if (i > 0) add(",");
-    add(json_text(entry(i)));
-  }
+  add_list(count, [&](std::size_t i) { add(json_text(entry(i))); });
   add(close);
   add("}");
 }

@@ -17,6 +17,8 @@ class LongReply {
   void add(std::string_view text);
   // The object but for its end: a member may follow, then "}".
   void open_object(const nlohmann::ordered_json& object);
+  // `count` entries with commas between them; entry(i) adds its own text.
+  void add_list(std::size_t count, const std::function<void(std::size_t)>& entry);
   // The object with one more member, a list whose entries are made one by one. `open` and `close` stand around them:
   // "\"scores\":[" and "]".
   void add_object(const nlohmann::ordered_json& object, std::string_view open, std::size_t count,

@@ -40,10 +40,7 @@ void ChoicesReply::end(const Result<void>& ran, std::size_t count,
   LongReply out(reply_);
   out.open_object(body);
   out.add("\"choices\":[");
-  for (std::size_t i = 0; i < count && !reply_.gone(); ++i) {
-    if (i > 0) out.add(",");
-    choice(i, out);
-  }
+  out.add_list(count, [&](std::size_t i) { choice(i, out); });
   out.add("]}");
   out.end();
 }
