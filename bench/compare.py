@@ -66,9 +66,10 @@ def memory_reads(options):
 
 # The figures of both programs.
 def one_round(options, model, peer_first):
-    order = [options.program, options.peer]
-    figures = {program: run(program, options, model) for program in (reversed(order) if peer_first else order)}
-    return [figures[program] for program in order]
+    figures = [None, None]
+    for i, program in sorted(enumerate((options.program, options.peer)), reverse=peer_first):
+        figures[i] = run(program, options, model)
+    return figures
 
 
 def quiet_round(options, model, peer_first):
