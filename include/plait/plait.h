@@ -37,6 +37,7 @@ typedef enum plait_code {
   PLAIT_BUSY = 6, /* A queue is full, or streams are open; the same call may succeed later. */
   PLAIT_CANCELLED = 7,
   PLAIT_IO = 8,
+  PLAIT_TOO_LONG = 9,  /* A prompt has more tokens than there is room for. */
   PLAIT_TIMEOUT = 100, /* plait_next: nothing came in time. */
   PLAIT_END = 101      /* plait_next: the last event has been read. */
 } plait_code;

@@ -16,6 +16,7 @@ enum class ErrorCode {
   kBusy,             // A queue is full; the same call may succeed later.
   kCancelled,        // Somebody asked to stop.
   kIo,               // The operating system or the network failed.
+  kTooLong,          // A prompt has more tokens than there is room for.
 };
 
 struct Error {

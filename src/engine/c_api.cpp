@@ -29,6 +29,7 @@ thread_local std::string last_error;
 plait_code code_of(ErrorCode code) { return static_cast<plait_code>(static_cast<int>(code) + 1); }
 static_assert(static_cast<int>(ErrorCode::kInvalidArgument) + 1 == PLAIT_INVALID_ARGUMENT);
 static_assert(static_cast<int>(ErrorCode::kIo) + 1 == PLAIT_IO);
+static_assert(static_cast<int>(ErrorCode::kTooLong) + 1 == PLAIT_TOO_LONG);
 static_assert(static_cast<int>(FinishReason::kError) == PLAIT_FINISH_ERROR);
 static_assert(static_cast<int>(Event::Kind::kFinish) == PLAIT_FINISH);
 static_assert(static_cast<int>(CacheType::kBF16) == PLAIT_BF16);

@@ -36,15 +36,15 @@ Result<void> check_prompt(std::span<const Token> prompt, bool answered, const Re
   }
   const auto context = static_cast<std::size_t>(limits.context);
   if (answered && prompt.size() >= context)
-    return fail(ErrorCode::kInvalidArgument,
+    return fail(ErrorCode::kTooLong,
                 fmt::format("the prompt has {} tokens, which leaves no room for an answer in a context of {}",
                             prompt.size(), limits.context));
   if (prompt.size() > context)
-    return fail(ErrorCode::kInvalidArgument,
+    return fail(ErrorCode::kTooLong,
                 fmt::format("the prompt has {} tokens, the context has room for {}", prompt.size(), limits.context));
   if (static_cast<int>(prompt.size()) > limits.most_tokens)
     return fail(
-        ErrorCode::kInvalidArgument,  // It can never fit.
+        ErrorCode::kTooLong,  // It can never fit.
         fmt::format("the prompt has {} tokens, there is memory for the rows of {}", prompt.size(), limits.most_tokens));
   return {};
 }

@@ -9,9 +9,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The names that dialects have for kinds of errors; llama-server's are OpenAI's and some of its own.
-std::string_view kind_of(Dialect dialect, int status) {
+std::string_view kind_of(Dialect dialect, const HttpError& error) {
   const bool anthropic = dialect == Dialect::kAnthropic;
-  switch (status) {
+  if (dialect == Dialect::kLlamaServer && error.code == kContextLengthExceeded) return "exceed_context_size_error";
+  switch (error.status) {
     case 401:
       return "authentication_error";
     case 403:
@@ -25,7 +26,7 @@ std::string_view kind_of(Dialect dialect, int status) {
     case 503:
       return anthropic ? "overloaded_error" : "unavailable_error";
     default:
-      return status < 500 ? "invalid_request_error" : anthropic ? "api_error" : "server_error";
+      return error.status < 500 ? "invalid_request_error" : anthropic ? "api_error" : "server_error";
   }
 }
 
@@ -40,8 +41,9 @@ std::string shortened(const std::string& message) {
   return message.substr(0, border(kHead)) + " ... " + message.substr(border(message.size() - kTail));
 }
 
-Json openai_code(int status) {
-  switch (status) {
+Json openai_code(const HttpError& error) {
+  if (!error.code.empty()) return error.code;
+  switch (error.status) {
     case 401:
       return "invalid_api_key";
     case 404:
@@ -68,6 +70,8 @@ HttpError http_error(const Error& error, std::string_view field) {
     case ErrorCode::kUnsupported:
     case ErrorCode::kNotFound:
       return {400, error.message, std::string(field)};
+    case ErrorCode::kTooLong:
+      return {400, error.message, std::string(field), kContextLengthExceeded};
     case ErrorCode::kBusy:
       return {429, error.message, {}};
     case ErrorCode::kCancelled:
@@ -81,7 +85,7 @@ HttpError http_error(const Error& error, std::string_view field) {
 }
 
 std::string error_body(Dialect dialect, const HttpError& error) {
-  const std::string_view kind = kind_of(dialect, error.status);
+  const std::string_view kind = kind_of(dialect, error);
   const std::string message = shortened(error.message);
   Json body;
   switch (dialect) {
@@ -90,7 +94,7 @@ std::string error_body(Dialect dialect, const HttpError& error) {
                {{"message", message},
                 {"type", kind},
                 {"param", error.field.empty() ? Json(nullptr) : Json(error.field)},
-                {"code", openai_code(error.status)}}}};
+                {"code", openai_code(error)}}}};
       break;
     case Dialect::kAnthropic:
       body = {{"type", "error"}, {"error", {{"type", kind}, {"message", message}}}};

@@ -16,12 +16,16 @@ Dialect dialect_of(std::string_view path);
 
 struct HttpError {
   int status = 400;
-  std::string message;  // One sentence.
-  std::string field;    // The JSON field at fault; empty if none.
+  std::string message;         // One sentence.
+  std::string field;           // The JSON field at fault; empty if none.
+  std::string_view code = {};  // What OpenAI calls it, of static lifetime; empty: what it calls the status.
 };
 
-// Of the engine. What the client can mend is 400: kInvalidArgument, kUnsupported and kNotFound, where `field` is at
-// fault (a model that is not there: 404, made by its caller). What the engine cannot go on with is 500: kCorrupt,
+// OpenAI's code of a prompt for which there is no room.
+inline constexpr std::string_view kContextLengthExceeded = "context_length_exceeded";
+
+// Of the engine. What the client can mend is 400: kInvalidArgument, kTooLong, kUnsupported and kNotFound, where `field`
+// is at fault (a model that is not there: 404, made by its caller). What the engine cannot go on with is 500: kCorrupt,
 // kNoMemory and kIo. kBusy: 429; kCancelled: 499.
 HttpError http_error(const Error& error, std::string_view field = {});
 

@@ -71,9 +71,9 @@ Fields::Fields(std::string_view body) : json_(Json::object()) {
 
 Fields::Fields(Json object, std::string prefix) : json_(std::move(object)), prefix_(std::move(prefix)) {}
 
-void Fields::fault(std::string_view key, std::string message) {
+void Fields::fault(std::string_view key, std::string message, std::string_view code) {
   if (error_) return;
-  error_ = HttpError{400, std::move(message), key.empty() ? std::string() : prefix_ + std::string(key)};
+  error_ = HttpError{400, std::move(message), key.empty() ? std::string() : prefix_ + std::string(key), code};
 }
 
 const Json* Fields::any(std::string_view key) const {

@@ -38,7 +38,8 @@ class Fields {
   void refuse(std::initializer_list<std::string_view> keys);
   void refuse(std::string_view key, std::string_view why);  // The same with a reason.
   void require(std::string_view key);
-  void fault(std::string_view key, std::string message);  // Remembers an error, if it is the first.
+  // Remembers an error, if it is the first. `code` as HttpError has it.
+  void fault(std::string_view key, std::string message, std::string_view code = {});
 
   std::string name(std::string_view key) const { return prefix_ + std::string(key); }  // "options.seed"
   const std::optional<HttpError>& error() const { return error_; }

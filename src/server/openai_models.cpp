@@ -35,7 +35,8 @@ void add_model_routes(Router& router, Service& service) {
     const std::string name = rest_of_path(request, kOneModel);
     if (name == service.model_name) return send_json(reply, describe(service));
     send_error(reply, Dialect::kOpenAi,
-               {404, fmt::format("there is no model \"{}\", only \"{}\"", name, service.model_name), "model"});
+               {404, fmt::format("there is no model \"{}\", only \"{}\"", name, service.model_name), "model",
+                "model_not_found"});
   });
 }
 

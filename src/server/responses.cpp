@@ -205,7 +205,10 @@ void ResponseReply::end(const Result<void>& ran, ResponseStore& store) {
   if (!reply_.begun()) return send_error(reply_, Dialect::kOpenAi, error);
   close("incomplete");
   Json body = response("failed", output_);
-  body["error"] = {{"code", error.status < 500 ? "invalid_prompt" : "server_error"}, {"message", error.message}};
+  const std::string_view code = !error.code.empty()  ? error.code
+                                : error.status < 500 ? "invalid_prompt"
+                                                     : "server_error";
+  body["error"] = {{"code", code}, {"message", error.message}};
   event("response.failed", {{"response", body}});
 }
 

@@ -65,7 +65,8 @@ void read_previous(Fields& fields, ResponseStore& store, Json& messages) {
         "previous_response_id",
         fmt::format("previous_response_id is \"{}\", and there is no such response: it was not stored, was deleted, "
                     "or has made room for others",
-                    *id));
+                    *id),
+        "previous_response_not_found");
   if (auto before = parse_json(kept->messages, "the response")) messages = std::move(*before);
 }
 

@@ -17,6 +17,7 @@ TEST(Errors, AreTheClientsWhereTheClientCanMendThem) {
   EXPECT_EQ(status(ErrorCode::kInvalidArgument), 400);
   EXPECT_EQ(status(ErrorCode::kUnsupported), 400);
   EXPECT_EQ(status(ErrorCode::kNotFound), 400);
+  EXPECT_EQ(status(ErrorCode::kTooLong), 400);
   EXPECT_EQ(status(ErrorCode::kBusy), 429);
   EXPECT_EQ(status(ErrorCode::kCancelled), 499);
   for (const ErrorCode code : {ErrorCode::kCorrupt, ErrorCode::kNoMemory, ErrorCode::kIo}) EXPECT_EQ(status(code), 500);
@@ -25,6 +26,16 @@ TEST(Errors, AreTheClientsWhereTheClientCanMendThem) {
 TEST(Errors, NameNoFieldForAFailureOfTheServer) {
   EXPECT_EQ(http_error({ErrorCode::kInvalidArgument, "too long"}, "prompt").field, "prompt");
   EXPECT_EQ(http_error({ErrorCode::kCorrupt, "not finite"}, "prompt").field, "");
+}
+
+TEST(Errors, OfAPromptWithoutRoomHaveEachDialectsOwnName) {
+  const HttpError error = http_error({ErrorCode::kTooLong, "the prompt has too many tokens"}, "prompt");
+  const auto body = [&](Dialect dialect) { return Json::parse(error_body(dialect, error))["error"]; };
+  EXPECT_EQ(body(Dialect::kOpenAi)["code"], "context_length_exceeded");
+  EXPECT_EQ(body(Dialect::kOpenAi)["type"], "invalid_request_error");
+  EXPECT_EQ(body(Dialect::kOpenAi)["param"], "prompt");
+  EXPECT_EQ(body(Dialect::kAnthropic)["type"], "invalid_request_error");
+  EXPECT_EQ(body(Dialect::kLlamaServer)["type"], "exceed_context_size_error");
 }
 
 TEST(Errors, OfTheServerHaveEachDialectsOwnName) {

@@ -93,7 +93,9 @@ TEST_F(OpenAi, StreamsACompletionUnderItsOwnPath) {
 TEST_F(OpenAi, ListsTheModel) {
   EXPECT_EQ(served.get("/v1/models")["data"][0]["id"], "talker");
   EXPECT_EQ(served.get("/v1/models/talker")["id"], "talker");
-  EXPECT_EQ(served.get("/v1/models/other", 404)["error"]["param"], "model");
+  const Json error = served.get("/v1/models/other", 404)["error"];
+  EXPECT_EQ(error["param"], "model");
+  EXPECT_EQ(error["code"], "model_not_found");
 }
 
 TEST_F(OpenAi, RefusesByName) {

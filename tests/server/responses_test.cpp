@@ -164,6 +164,8 @@ TEST_F(Responses, RefuseByName) {
   EXPECT_EQ(refused({{"tool_choice", {{"type", "function"}, {"name", "f"}}}}), "tool_choice");
   EXPECT_EQ(refused({{"input", {{{"type", "function_call_output"}, {"call_id", "x"}, {"output", "y"}}}}}),
             "input[0].type");
+  EXPECT_EQ(ask({{"previous_response_id", "resp_none"}}, 400)["error"]["code"], "previous_response_not_found");
+  EXPECT_EQ(ask({{"input", std::string(4000, 'a')}}, 400)["error"]["code"], "context_length_exceeded");
   const Json error = ask({{"text", {{"format", {{"type", "json_object"}}}}}}, 400)["error"];
   EXPECT_THAT(error["message"].get<std::string>(), testing::StartsWith("text.format is not supported"));
 }
