@@ -23,7 +23,7 @@ configure() {
 }
 
 # Of the models that run under every schedule, those that the sanitizers leave out: the code is that of the others.
-more_of_the_same='SameBits.*(mistral|rope3|qwen|Q4_1|Q6_K)|MadeModel.*/(llama|qwen2|qwen3|qwen3moe|qwen3next|qwen35|lfm2)$'
+more_of_the_same='SameBits.*(mistral|rope3|qwen|Q4_1|Q6_K|tiny-hybrid)|MadeModel.*/(llama|qwen2|qwen3|qwen3moe|qwen3next|qwen35|lfm2)$'
 # A sanitizer keeps freed memory for a while.
 measures_memory='^engine/EngineMemory'
 

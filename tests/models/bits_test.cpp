@@ -19,7 +19,7 @@ INSTANTIATE_TEST_SUITE_P(GoldenModels, SameBits,
                                          "llama-quantized/Q4_1.gguf", "llama-quantized/Q3_K.gguf"));
 
 // Activations of other bits are another arithmetic with the same promise: a transformer and a hybrid.
-class SameBitsOfFinerActivations : public testing::TestWithParam<std::tuple<const char*, int>> {};
+class SameBitsOfFinerActivations : public testing::TestWithParam<std::tuple<std::string, int>> {};
 
 TEST_P(SameBitsOfFinerActivations, WhateverTheChunksTheCompanyTheThreadsAndTheInstructionSet) {
   const auto& [file, activations] = GetParam();
@@ -27,8 +27,8 @@ TEST_P(SameBitsOfFinerActivations, WhateverTheChunksTheCompanyTheThreadsAndTheIn
 }
 
 INSTANTIATE_TEST_SUITE_P(GoldenModels, SameBitsOfFinerActivations,
-                         testing::Combine(testing::Values("models/llama-quantized/Q4_K.gguf",
-                                                          "real/tiny-hybrid/model-q8_0.gguf"),
+                         testing::Combine(testing::Values<std::string>("models/llama-quantized/Q4_K.gguf",
+                                                                       "real/tiny-hybrid/model-q8_0.gguf"),
                                           testing::Values(16, 32)));
 
 }  // namespace
