@@ -224,7 +224,8 @@ class Engine {
 
   // These may be called from any thread, also at the same time.
   const ModelInfo& info() const;
-  // Errors: kInvalidArgument for a request that makes no sense or can never fit, kBusy when the queue is full.
+  // Errors: kInvalidArgument for a request that makes no sense, kTooLong for a prompt that can never fit, kBusy when
+  // the queue is full.
   Result<Stream> submit(Request request);
   // Waits for the whole answer; `watch`, if set, sees each event. A request that ends with kError is an error.
   Result<Completion> generate(Request request, const std::function<void(const Event&)>& watch = {});

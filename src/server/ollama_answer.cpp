@@ -118,7 +118,7 @@ std::optional<HttpError> fit(const OllamaAsk& ask, Request& request) {
         400,
         fmt::format("the prompt has {} tokens, which leaves no room for an answer in options.num_ctx of {}",
                     request.tokens.size(), *ask.num_ctx),
-        "options.num_ctx", kContextLengthExceeded};
+        "options.num_ctx"};
   if (request.max_tokens < 0 || request.max_tokens > room) request.max_tokens = room;
   return std::nullopt;
 }
