@@ -27,7 +27,7 @@ struct Avx512 {
   static constexpr std::string_view kName = "avx512";
   static constexpr int kZero8 = 128;
   static constexpr int kDirectSums = 12;     // Sums of sixteen outputs that the direct kernel holds at once.
-  static constexpr int kDirectTokens = 6;    // Tokens, at most; one less for formats of two scales.
+  static constexpr int kDirectTokens = 6;    // Tokens, at most; over 4, one less for two scales.
   static constexpr bool kCodesAlike = true;  // Codes of any size are multiplied alike.
   static constexpr int kPanelSums = 12;      // As kDirectSums, in panels; less than 6: no panels.
   static constexpr int kFloatTokens = 8;     // The same for float weights.

@@ -88,6 +88,16 @@ template <int kRecordBytes>
   for (int line = 0; line < kRecordBytes / parts; line += 64) __builtin_prefetch(at + line);
 }
 
+template <class V, int kTiles, int kTokens>
+[[gnu::always_inline]] inline void copy_sums(const typename V::F32x16 (&from)[kTiles][kTokens],
+                                             typename V::F32x16 (&to)[kTiles][kTokens]) {
+#pragma GCC unroll 4
+  for (int r = 0; r < kTiles; ++r) {
+#pragma GCC unroll 8
+    for (int n = 0; n < kTokens; ++n) to[r][n] = from[r][n];
+  }
+}
+
 // One pair times kTokens tokens from `token` on, over all of K. The tiles take turns block by block, so that the pair
 // comes from memory steadily.
 template <class V, class F, int kPlanes, int kTokens>
@@ -109,10 +119,13 @@ void direct(const LinearArgs& args, const std::byte* record, int pair, int token
   for (int block = 0; block < blocks; ++block, record += kRecordBytes) {
     for (int turn = 0; turn < kTurns; ++turn) {
       scales.read(record, turn * kTiles);
+      typename V::F32x16 sums[kTiles][kTokens];  // Not in acc: they would be stored there with every group.
+      copy_sums<V>(acc[turn], sums);
       for (int g = 0; g < kGroups; ++g) {
         prefetch_part<kRecordBytes>(record, turn * kGroups + g, kTurns * kGroups);
-        advance<kPlanes, V, F>(scales, g, x, block * kGroups + g, acc[turn]);
+        advance<kPlanes, V, F>(scales, g, x, block * kGroups + g, sums);
       }
+      copy_sums<V>(sums, acc[turn]);
     }
   }
   store_pair<V>(args, pair, token, acc);
@@ -138,10 +151,7 @@ template <class V, class F, int kTiles, int kTokens>
       for (int r = 0; r < kTiles; ++r) a[r][n] = V::fma(w[r], value, a[r][n]);
     }
   }
-#pragma GCC unroll 8
-  for (int n = 0; n < kTokens; ++n) {
-    for (int r = 0; r < kTiles; ++r) sums[r][n] = a[r][n];
-  }
+  copy_sums<V>(a, sums);
 }
 
 // Float weights: chunks of 256 values, each summed on its own.
@@ -207,7 +217,7 @@ template <class V, class F, int kTokens>
 
 template <class V, class F>
 void linear_direct(const LinearArgs& args) {
-  constexpr int kTokens = V::kDirectTokens - (F::kInfo.scales_per_group == 2 && V::kDirectTokens > 1 ? 1 : 0);
+  constexpr int kTokens = V::kDirectTokens - (F::kInfo.scales_per_group == 2 && V::kDirectTokens > 4 ? 1 : 0);
   linear_pairs<V, F, kTokens>(args, activation_stride(args.cols) * static_cast<int>(sizeof(ActivationGroup)));
 }
 

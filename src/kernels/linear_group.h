@@ -11,6 +11,10 @@ namespace plait {
 template <class F>
 concept OneScale = requires { F::kOneScale; };
 
+// The codes need no zero subtracted. Panels hold codes of any format, and do not say.
+template <class Tile>
+concept BeginsAtZero = requires { requires Tile::kZero == 0; };
+
 // The scales and mins of one block of a few tiles. Where a block has several groups they are worked out beforehand,
 // into memory: within the loop over groups they would take the registers that sums need. One scale is no work.
 template <class V, class F, int kTiles>
@@ -77,7 +81,8 @@ template <class V, class F, int kTiles, int kTokens>
 #pragma GCC unroll 8
     for (int n = 0; n < kTokens; ++n) {
       for (int r = 0; r < kTiles; ++r) {
-        dots[r][n] = V::template dot_begin<kMaxCode>(V::set_int(x[n][group].start[part]));
+        const int start = BeginsAtZero<Tile> ? 0 : x[n][group].start[part];
+        dots[r][n] = V::template dot_begin<kMaxCode>(V::set_int(start));
       }
     }
 #pragma GCC unroll 8
