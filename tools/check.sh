@@ -24,8 +24,8 @@ configure() {
 
 # Of the models that run under every schedule, those that the sanitizers leave out: the code is that of the others.
 more_of_the_same='SameBits.*(mistral|rope3|qwen|Q4_1|Q6_K|tiny-hybrid)|MadeModel.*/(llama|qwen2|qwen3|qwen3moe|qwen3next|qwen35|lfm2)$'
-# A sanitizer keeps freed memory for a while.
-measures_memory='^engine/EngineMemory'
+# A sanitizer keeps freed memory for a while, and takes its time.
+measures='^(engine/EngineMemory|text/PreTokenizer.NeedsTimeLinear)'
 
 # What takes more than a minute in an emulator; the kernels beneath it have tests of their own.
 slow_in_an_emulator='^backend/(Recur.GivesTheBits|Attend.*(AcrossParts|AnyNumberOfThreads)|Experts.GiveTheSameBits)'
@@ -62,7 +62,7 @@ check_clang() {
   configure asan -DCMAKE_C_COMPILER="clang-$version" -DCMAKE_CXX_COMPILER="clang++-$version" -DPLAIT_FUZZ=ON
   ninja -C build-asan -j "$(build_jobs)"
   export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
-  run_tests build-asan -E "^(tidy|slow/|end_to_end/|check/|docs/)|$measures_memory|$more_of_the_same"
+  run_tests build-asan -E "^(tidy|slow/|end_to_end/|check/|docs/)|$measures|$more_of_the_same"
   run_tests build-asan -R '^end_to_end/pull'
   local names=() source
   for source in fuzz/*_fuzz.cpp; do names+=("$(basename "$source" _fuzz.cpp)"); done
@@ -77,7 +77,7 @@ check_tsan() {
     if ls tests/$folder/*.cpp >/dev/null 2>&1; then targets+=("${folder}_test"); fi
   done
   ninja -C build-tsan -j "$(build_jobs)" "${targets[@]}"
-  run_tests build-tsan -R '^(base|backend|engine|models|server)/' -E "$measures_memory|$more_of_the_same"
+  run_tests build-tsan -R '^(base|backend|engine|models|server)/' -E "$measures|$more_of_the_same"
 }
 
 # has_neon PROCESSOR: whether NEON kernels are there on it, which a test of all instruction sets tells.
