@@ -23,7 +23,7 @@ template <class V, class F, int kTiles, int kTokens>
     for (int n = 0; n < kTokens; ++n) {
       for (int r = 0; r < kTiles; ++r) {
         upper[r][n] = V::template dot_begin<kMaxCode>(V::set_int(0));
-        lower[r][n] = V::template dot_begin<kMaxCode>(V::set_int(x[n][2 * group + 1].start[part]));
+        lower[r][n] = V::template dot_begin<kMaxCode>(V::set_int(dot_start<Tile>(x[n][2 * group + 1], part)));
       }
     }
 #pragma GCC unroll 8

@@ -11,9 +11,15 @@ namespace plait {
 template <class F>
 concept OneScale = requires { F::kOneScale; };
 
-// The codes need no zero subtracted. Panels hold codes of any format, and do not say.
+// Where the product of one part begins. Codes without a zero begin at 0; panels hold those of any format.
 template <class Tile>
-concept BeginsAtZero = requires { requires Tile::kZero == 0; };
+[[gnu::always_inline]] inline int dot_start(const ActivationGroup& x, int part) {
+  if constexpr (requires { requires Tile::kZero == 0; }) {
+    return 0;
+  } else {
+    return x.start[part];
+  }
+}
 
 // The scales and mins of one block of a few tiles. Where a block has several groups they are worked out beforehand,
 // into memory: within the loop over groups they would take the registers that sums need. One scale is no work.
@@ -81,8 +87,7 @@ template <class V, class F, int kTiles, int kTokens>
 #pragma GCC unroll 8
     for (int n = 0; n < kTokens; ++n) {
       for (int r = 0; r < kTiles; ++r) {
-        const int start = BeginsAtZero<Tile> ? 0 : x[n][group].start[part];
-        dots[r][n] = V::template dot_begin<kMaxCode>(V::set_int(start));
+        dots[r][n] = V::template dot_begin<kMaxCode>(V::set_int(dot_start<Tile>(x[n][group], part)));
       }
     }
 #pragma GCC unroll 8
